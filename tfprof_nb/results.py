@@ -20,7 +20,7 @@ from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.answer import Answer, answer
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown, breakdown
 from tfprof_nb.analysis.compare.measured import Measured
-from tfprof_nb.analysis.compare.pace import pace
+from tfprof_nb.analysis.compare.pace import Pace, pace
 from tfprof_nb.analysis.compare.work import work
 from tfprof_nb.analysis.events.compilations import compilations
 from tfprof_nb.analysis.events.removals import sleeps
@@ -34,7 +34,7 @@ from tfprof_nb.analysis.input_pipeline import InputPipeline, input_pipeline
 from tfprof_nb.analysis.kernels import Kernels, kernels
 from tfprof_nb.analysis.layers import Layers, layers
 from tfprof_nb.analysis.memory.memory import Memory, memory
-from tfprof_nb.analysis.memory.process_memory import PROCESS
+from tfprof_nb.analysis.memory.process_memory import PROCESS, process_peak
 from tfprof_nb.analysis.ops.ops import Ops, ops
 from tfprof_nb.analysis.overview import Overview, idle_devices, overview
 from tfprof_nb.analysis.pods import Pods, pods
@@ -207,7 +207,13 @@ class Results:
         """Verdict, headline numbers and the ops that take most."""
         sampled = any(len(stacks.time_ns) for stacks in self.data.stacks)
         result = overview(
-            self.data.forests, self.steps, self.ops, python_sampled=sampled, own_cores=self.data.own_cores
+            self.data.forests,
+            self.steps,
+            self.ops,
+            python_sampled=sampled,
+            own_cores=self.data.own_cores,
+            examples_per_step=self._pace.per_step,
+            process_peak_bytes=process_peak(self.data.process_memory),
         )
         marked = self.steps.summary["source"] == "marked"
         result.notes += stopped_notes(self.data.stopped, len(self.steps.table), marked=marked)
@@ -358,10 +364,15 @@ class Results:
         return cache.get("datasets", dict) or cache.put("datasets", datasets(self.data.texts, self.data.cells))
 
     @cached_property
+    def _pace(self) -> Pace:
+        data = self.data
+        return pace(data.forests, data.graphs, data.groupings, self.steps, self.duration_ms)
+
+    @cached_property
     def measured(self) -> Measured:
         """What comparisons of runs use of it."""
         data = self.data
-        done = pace(data.forests, data.graphs, data.groupings, self.steps, self.duration_ms)
+        done = self._pace
         loads = [sidecar.read(Section.MACHINE_LOAD, read_other_load) for sidecar in data.sidecars]
         versions = {sidecar.read(Section.VERSIONS, read_tensorflow) for sidecar in data.sidecars}
         return Measured(

@@ -117,7 +117,7 @@ def put_into_notebook(change: Change) -> str | None:
     shell = _shell()
     if shell is None:
         return change.text
-    shell.set_next_input(change.text, replace=False)
+    shell.set_next_input(change.text.rstrip("\n"), replace=False)
     return None
 
 

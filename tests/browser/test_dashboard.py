@@ -136,7 +136,7 @@ def test_a_finding_opens_the_trace_at_the_wait(lab):
 
 
 def test_pages_that_were_opened_are_shown_while_a_cell_runs(lab):
-    texts = {"Steps": "average step", "Ops": "distinct ops", "Trace": "Pan"}
+    texts = {"Steps": "median step", "Ops": "distinct ops", "Trace": "Pan"}
     for name in texts:
         opened(lab, name)
     sleep = "requestExecute({code: 'import time; time.sleep(600)'}).done.finally(() => { window.slept = true; })"

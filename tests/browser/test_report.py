@@ -127,8 +127,8 @@ def test_a_pointer_on_a_chart_of_a_report_reads_its_values(chromium, report):
     picture.scroll_into_view_if_needed()
     box = picture.bounding_box()
     steps.locator(".tfp-readout").first.wait_for()
-    # The last of twelve bars, which are drawn from 52 to 494 of 680 pixels.
-    picture.hover(position={"x": box["width"] * (52 + 442 * 11.5 / 12) / 680, "y": box["height"] / 2})
+    # The last of twelve bars, which are drawn from 52 to 844 of 860 pixels.
+    picture.hover(position={"x": box["width"] * (52 + 792 * 11.5 / 12) / 860, "y": box["height"] / 2})
     steps.get_by_text("step 11", exact=True).wait_for()
     assert "input" in steps.locator(".tfp-readout").first.inner_text()
     page.close()

@@ -1,12 +1,14 @@
 """The answer's panels: escaped, without script, and with buttons only where a script listens."""
 
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
+from tfprof_nb.render import answer
 from tfprof_nb.render.html import Detail, draw
-from tfprof_nb.render.panels import Bar, Change, Composition, Headline, Link, Part
+from tfprof_nb.render.panels import Bar, Change, Composition, Headline, Link, Part, Split
 from tfprof_nb.render.static_form import static_view
 from tfprof_nb.render.text import text_view
 
@@ -90,3 +92,11 @@ def test_text_has_the_diff():
     text = text_view("", [Headline("Too slow.", "≈ 4× faster", "estimated"), CARD])
     assert "≈ 4× faster (estimated)" in text
     assert "    - fit(x)\n    + fit(x, y)\n" in text
+
+
+def test_a_bar_is_divided_as_its_parts_and_names_those_that_are_wide():
+    html = answer.split(Split("", [Part("a", 99.0, "#0072B2"), Part("narrow", 1.0, "#999999")]))
+    assert re.findall(r"width:([\d.]+)%", html) == ["99.00", "1.00"]
+    assert ">narrow 1.00 ms<" not in html
+    assert ">a 99.0 ms<" in html
+    assert "narrow 1.00 ms (1.0%)" in html  # in the legend

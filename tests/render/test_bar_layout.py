@@ -30,7 +30,7 @@ def test_bars_are_named_below_while_the_names_fit(count, shown):
     [
         ([10.0] * 113 + [900.0], [113]),  # one slow step
         ([10.0] * 36 + [900.0, 30.0], [36]),  # the lesser one still fits below the break
-        ([10.0] * 10 + [35.0], []),  # high, but the others can be read
+        ([10.0] * 10 + [30.0], []),  # high, but the others can be read
         ([10.0] * 10 + [900.0] * 10, []),  # two kinds of steps: both are usual
         ([10.0, 900.0, 10.0], []),  # too few to say what is usual
         ([0.0] * 20 + [5.0], []),

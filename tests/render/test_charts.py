@@ -8,7 +8,7 @@ import pytest
 
 from render import samples
 from tfprof_nb.analysis.events.names import without_calls
-from tfprof_nb.render import charts, theme
+from tfprof_nb.render import bar_layout, charts, theme
 
 
 def test_one_bar_per_step_stacked_in_the_given_order():
@@ -50,7 +50,7 @@ def test_warm_up_is_hatched_and_left_out_of_the_means():
 
 
 def test_without_warm_up_nothing_is_set_apart():
-    chart = charts.stacked_bars(samples.steps(10, marked=()))
+    chart = charts.stacked_bars(samples.steps(4, marked=()))
     assert len(chart.figure.marks) == 1
     assert len(chart.readout.entries) == 3
 
@@ -142,3 +142,14 @@ def test_a_percentage_has_an_axis_of_its_own_and_is_read_with_the_rest():
     assert line.scales["y"] is not chart.figure.marks[0].scales["y"]
     assert [axis.side for axis in chart.figure.axes] == ["bottom", "left", "right"]
     assert chart.readout.entries[-1]["values"][-1] == 50
+
+
+def test_pale_bars_lie_on_paper_and_gaps_are_named_where_there_is_room():
+    panel = replace(samples.steps(10, marked=()), pale=(4.0, 5.0), gaps=((3.0, "epoch 2"), (4.0, "epoch 3"), (8.0, "")))
+    paper, bars, *over = charts.stacked_bars(panel).figure.marks
+    assert bars.opacities[4:6] == [bar_layout.PALE] * 2
+    assert paper.y.nonzero()[0].tolist() == [4, 5]
+    (named,) = [mark for mark in over if isinstance(mark, bqplot.Label)]
+    assert named.text.tolist()[-1:] == ["epoch 2"]  # beside the value of the bar that is cut off
+    lines = [mark for mark in over if getattr(mark, "line_style", "") == "dashed"]
+    assert lines[0].x[:, 0].tolist() == [2.5, 3.5, 7.5]

@@ -102,10 +102,10 @@ def test_elements_are_closed_in_order(document):
 
 def test_pictures_parse_and_have_a_text(document):
     reader = Reader(document)
-    assert len(reader.pictures) == 7
+    assert len(reader.pictures) == 6
     assert all(ET.fromstring(picture).tag.endswith("svg") for picture in reader.pictures)
     spoken = [value for name, value in reader.attributes if name == "alt"]
-    assert any(text.startswith("Average step: input 75.0 ms") for text in spoken)
+    assert any(text.startswith("Steps: 40 bars") for text in spoken)
 
 
 def test_the_answer_comes_first_and_every_page_is_there(document):
@@ -308,9 +308,9 @@ def test_a_report_holds_the_values_that_a_pointer_on_a_chart_reads():
         "compilation": [9, 0],
         "hatched: warm-up, not in averages": [],
     }
-    # The axis has a place for each step, from 52 to 494 of 680 pixels.
-    first, last = (680 * share for share in data["span"])
-    assert [first, last] == pytest.approx([52 + 442 * 0.5 / 40, 52 + 442 * 39.5 / 40])
+    # The axis has a place for each step, from 52 to 844 of 860 pixels.
+    first, last = (860 * share for share in data["span"])
+    assert [first, last] == pytest.approx([52 + 792 * 0.5 / 40, 52 + 792 * 39.5 / 40])
 
 
 def test_every_part_of_a_split_is_named_in_text():

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from render import samples
-from tfprof_nb.render import theme
-from tfprof_nb.render.panels import Bars, Box, Diagram, Network, Node, Part, Series, Split, Timeline
+from tfprof_nb.render import bar_layout, theme
+from tfprof_nb.render.panels import Bars, Box, Diagram, Network, Node, Part, Series, Timeline
 from tfprof_nb.render.svg import bars as svg_bars
 from tfprof_nb.render.svg import diagram as svg_diagram
 from tfprof_nb.render.svg import lines as svg_lines
@@ -72,10 +72,11 @@ def test_a_bar_that_is_cut_off_keeps_its_proportions_and_says_its_value():
     assert 0 < heights[2][2] - float(value.get("y")) < 10
 
 
-def test_the_legend_stands_beside_the_bars_and_says_the_mean():
+def test_the_legend_stands_below_the_bars_and_says_the_mean():
     root = parsed(svg_bars.stacked_bars(samples.steps(10)))
     legend = next(node for node in root.iter(f"{NAMESPACE}text") if node.text == "input 2.00")
-    assert float(legend.get("x")) > max(x for x, _, _ in strokes(root, theme.VERMILLION)) + 10
+    height = float(root.get("viewBox").split()[-1])
+    assert max(y for _, *ends in strokes(root, theme.VERMILLION)[:10] for y in ends) < float(legend.get("y")) < height
     assert "step" in texts(root)
     assert "ms" in texts(root)
 
@@ -84,6 +85,18 @@ def test_more_bars_than_fit_are_averaged_and_say_so():
     root = parsed(svg_bars.stacked_bars(samples.steps(1000)))
     assert len(strokes(root, theme.VERMILLION)) == 334
     assert any("each bar: the mean of 3" in text for text in texts(root))
+
+
+def test_pale_bars_and_gaps_are_drawn_and_named():
+    panel = replace(
+        samples.steps(40, ()), pale=(20.0,), pale_label="not recorded", gaps=((10.0, "epoch 2"), (30.0, ""))
+    )
+    root = parsed(svg_bars.stacked_bars(panel))
+    assert {"epoch 2", "pale: not recorded"} <= set(texts(root))
+    faint = [node for node in root.iter(f"{NAMESPACE}path") if node.get("stroke-opacity") == str(bar_layout.PALE)]
+    assert {node.get("stroke") for node in faint} >= {theme.BLUE, theme.VERMILLION}
+    (dashed,) = [node for node in root.iter(f"{NAMESPACE}path") if node.get("stroke-dasharray")]
+    assert dashed.get("d").count("M") == 2
 
 
 def test_missing_values_count_as_zero():
@@ -109,17 +122,6 @@ def test_bars_of_nothing_but_zero_can_be_drawn():
     assert parsed(svg_bars.bars(Bars("Nothing", [Part("a", 0.0, theme.GREY)])))
 
 
-def test_split_divides_the_width():
-    root = parsed(svg_bars.split(samples.split()))
-    boxes = [node for node in root.iter(f"{NAMESPACE}rect") if node.get("height") == "28"]
-    assert [float(node.get("width")) + 1 for node in boxes] == pytest.approx([510.0, 163.2, 6.8], abs=0.2)
-
-
-def test_a_part_without_room_is_not_written_into_the_bar():
-    root = parsed(svg_bars.split(Split("", [Part("a", 99.0, theme.VERMILLION), Part("narrow", 1.0, theme.GREY)])))
-    assert "narrow 1.00" not in texts(root)
-
-
 @pytest.mark.parametrize("stacked", [True, False])
 def test_lines_reach_their_peak(stacked):
     root = parsed(svg_lines.lines(samples.memory(stacked=stacked)))
@@ -143,7 +145,7 @@ def test_timeline_shows_each_track_where_it_is_busy():
     busy = [node.get("d") for node in root.iter(f"{NAMESPACE}path") if node.get("stroke") == theme.BLUE]
     assert len(busy) == 2
     first, second = (float(re.match(r"M([\d.]+)", d)[1]) for d in busy)
-    assert second - first == pytest.approx(240, abs=1)
+    assert second - first == pytest.approx(330, abs=1)
     assert "2.00 s" in texts(root)
 
 
@@ -199,7 +201,7 @@ def test_a_percentage_has_an_axis_of_its_own_and_leaves_the_areas_in_sight():
     by_color = {path.get("stroke"): path for path in drawn.iter(f"{NAMESPACE}path") if path.get("fill") == "none"}
     # The axis goes from 200 (0%) to 26 + 174 * 4/104 (100%); the plot ends 46 pixels before the legend.
     assert re.findall(r"V([\d.]+)", by_color[theme.ROSE].get("d")) == ["32.5", "116.5"]
-    assert float(re.findall(r"H([\d.]+)", by_color[theme.ROSE].get("d"))[-1]) == 680 - 150 - 16 - 30
+    assert float(re.findall(r"H([\d.]+)", by_color[theme.ROSE].get("d"))[-1]) == 860 - 150 - 16 - 30
     areas = [path for path in drawn.iter(f"{NAMESPACE}path") if path.get("fill") in (theme.TEAL, theme.WINE)]
     assert len(areas) == 2
     assert {"0%", "50%", "100%", "fragmentation (%)"} <= set(texts(drawn))

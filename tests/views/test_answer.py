@@ -10,10 +10,10 @@ import pytest
 import tfprof_nb as tp
 from builders import XSpace
 from tfprof_nb.analysis.advice.advice import COLUMNS, Advice
-from tfprof_nb.analysis.answer import Answer, answer
+from tfprof_nb.analysis.answer import Answer, Diff, answer
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.render.panels import Change, Composition, Headline, Note, Offer
+from tfprof_nb.render.panels import Change, Composition, Headline, KeyFigures, Note, Offer, Table
 from tfprof_nb.views import advice as advice_view
 from tfprof_nb.views import answer as answer_view
 from tfprof_nb.views import dashboard
@@ -199,7 +199,7 @@ def test_other_pages_have_one_sentence_above_them(traced):
     lead, tabs = dashboard.panels(traced)
     assert isinstance(lead, Headline)
     kinds = list(dict.fromkeys(type(panel).__name__ for panel in tabs.tabs[0].open()))
-    assert kinds[:4] == ["Change", "KeyFigures", "Composition", "StackedBars"]
+    assert kinds == ["Change", "KeyFigures", "Split", "StackedBars", "Note"]
     assert len(dashboard.panels(traced, ["ops"])) > 2
 
 
@@ -227,3 +227,53 @@ def test_a_table_sums_up_several_findings():
     for count, kinds in ((1, ["Note"]), (2, ["Note", "Note", "Table"])):
         panels = advice_view.panels(Advice(pd.DataFrame([finding()] * count), {}, []))
         assert [type(panel).__name__ for panel in panels if not isinstance(panel, Offer)] == kinds
+
+
+def test_a_step_adds_up_to_its_median_with_what_is_not_explained(tmp_path):
+    """Steps of 10 ms, one of 50: half is an op, the rest is unknown."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    at = 0
+    for i in range(6):
+        length = 50_000 if i == 3 else 10_000
+        python.event("train", start_us=at, duration_us=length, step_num=i, _r=1)
+        python.event("mul:MatMul", start_us=at, duration_us=0.7 * length)
+        at += length
+    space.write(tmp_path / "host.xplane.pb")
+    (step,) = [panel for panel in shown(tp.load(tmp_path), Composition) if panel.title == "What a step is made of"]
+    assert step.whole == pytest.approx(10.0)
+    assert {part.label: part.value for part in step.parts} == pytest.approx({"MatMul": 7.0, "not explained": 3.0})
+    assert "10.0 ms, the median of 6 steps" in step.about
+
+
+def test_now_and_then_have_one_scale_and_an_estimate_is_called_one(traced):
+    leading, *_ = shown(traced, Change)
+    now, then = leading.bars
+    assert (now.label, now.estimated, then.label, then.estimated) == ("now", False, "then", True)
+    assert sum(part.value for part in now.parts) == pytest.approx(traced.breakdown.summary["cell_ms"])
+    assert sum(part.value for part in then.parts) < sum(part.value for part in now.parts)
+    assert then.text.startswith("≈ ")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("a.b()", "a.b().cache()", "Add `.cache()`"),
+        ("fit(x, verbose=2)", "fit(x)", "Remove `verbose=2`"),
+        ("f(1)", "f(22)", "Put `22` in the place of `1`"),
+        ("a\nb", "c\nd", ""),
+    ],
+)
+def test_a_diff_that_does_one_thing_says_it_in_a_few_words(old, new, said):
+    assert answer_view._to_do(Diff(old, new, new)) == said
+
+
+def test_the_facts_leave_out_what_says_nothing(traced):
+    (facts,) = shown(traced, KeyFigures)
+    labels = [figure.label for figure in facts.figures]
+    assert labels[0].startswith("median step")
+    assert not {"hosts", "ran on"} & set(labels)
+
+
+def test_the_answer_shows_no_ops_of_other_threads(traced):
+    assert shown(traced, Table) == []

@@ -10,7 +10,7 @@ from tfprof_nb.render.legend import means
 from tfprof_nb.render.panels import StackedBars
 from tfprof_nb.views.categories import STEP_CATEGORIES
 from tfprof_nb.views.step_bars import step_bars
-from tfprof_nb.views.steps import _shown_columns
+from tfprof_nb.views.steps import _shown_columns, graph
 
 
 def table():
@@ -78,3 +78,30 @@ def test_bars_have_the_unit_of_the_average_step(times, label, input_):
     drawn = dict(zip([one.label for one in bars.series], means(bars), strict=True))
     assert drawn["input"] == pytest.approx(input_)
     assert cell(bars.series[0].values[1], bars.unit) == milliseconds(2 * times)
+
+
+def timed(count, **columns):
+    """Steps of 10 ms, one after the other, of which the first ten have their ops recorded."""
+    frame = pd.concat([table().iloc[[1]]] * count, ignore_index=True).assign(step_ms=10.0, epoch=0)
+    return frame.assign(start_ms=10.0 * frame.index, ops_recorded=frame.index < 10, **columns)
+
+
+def test_steps_whose_ops_were_not_recorded_are_pale_and_the_legend_says_so():
+    bars = step_bars("Step time", timed(20), STEP_CATEGORIES, "time")
+    assert bars.pale == tuple(range(10, 20))
+    assert "not recorded" in bars.pale_label
+    recorded = step_bars("Step time", timed(10), STEP_CATEGORIES, "time")
+    assert (recorded.pale, recorded.pale_label) == ((), "")
+
+
+def test_epochs_and_long_gaps_between_steps_are_named():
+    frame = timed(20, epoch=[0] * 8 + [1] * 12)
+    frame.loc[15:, "start_ms"] += 250.0
+    assert step_bars("Step time", frame, STEP_CATEGORIES, "time").gaps == ((8.0, "epoch 2"), (15.0, "250 ms gap"))
+
+
+def test_half_of_the_steps_is_told_where_there_are_a_few():
+    measured = Steps(table=timed(20, step_ms=[*range(10, 29), 500.0]), summary={}, notes=[], _groups=[])
+    (bars,) = graph(measured)
+    assert bars.about == "median 24.5 ms, half of the steps 22.2 ms to 26.8 ms"
+    assert graph(Steps(table=timed(3), summary={}, notes=[], _groups=[]))[0].about == ""

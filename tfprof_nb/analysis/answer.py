@@ -27,6 +27,7 @@ _MIN_SHARE = 0.2  # of the cell: a cost that is told although no rule explains i
 _NEAR = 0.75  # of the time of the finding that is about most
 _MIN_PERCENT, _MIN_GAIN_PERCENT = 15.0, 5.0  # of the cell: what a finding that is the answer is about, and could save
 _NEARLY_ALL = 0.7  # of what starts and ends passes: then that is named
+_OF_MOST = 0.4  # of the cell: what a finding is about that leads although nothing tells its gain
 _MOSTLY = 0.5  # of a part of the kinds that a finding explains: it then is the explanation
 _MAIN_SHARE = 0.5  # of the cell: from here on the model's own work is most of it
 _CALM = ("healthy", "once", "spread")  # kinds of answers beside which memory that grows is what to say
@@ -79,9 +80,11 @@ def answer(tree: Breakdown, advice: Advice, code: Code) -> Answer:
     diffs = {number: _diff(code, place, change) for number, (place, change) in changes if change}
     whole: Literal["cell", "capture"] = "cell" if code.text("cell") else "capture"
     chosen = _chosen(tree, advice, code)
-    growing = _growing(advice)
-    if chosen.kind in _CALM and growing is not None:
-        chosen = replace(chosen, kind="finding", finding=growing)
+    told = _growing(advice)
+    if told is None:
+        told = _of_most(advice, tree)
+    if chosen.kind in _CALM and told is not None:
+        chosen = replace(chosen, kind="finding", finding=told)
     return replace(chosen, whole=whole, diffs=diffs)
 
 
@@ -128,7 +131,8 @@ def _chosen(tree: Breakdown, advice: Advice, code: Code) -> Answer:
     if len(free):
         return Answer("cost", lead, _row(free, code), model_share)
     if model_share >= _MAIN_SHARE:
-        return Answer("healthy", lead, _row(own, code), model_share)
+        of_own = _about(advice, str(own["id"].iloc[0])) if len(own) else None
+        return Answer("healthy" if of_own is None else "finding", of_own, _row(own, code), model_share)
     if once["share"].sum() >= _MIN_SHARE:
         return Answer("once", lead, _row(once, code), model_share)
     return Answer("spread" if len(costs) else "unknown", lead, _row(costs, code), model_share)
@@ -140,6 +144,32 @@ def _growing(advice: Advice) -> int | None:
     of_memory = table["rule"].map(lambda rule: rules()[rule].group == "memory").astype(bool)
     named = (of_memory & (table["severity"] == "high") & (table["op_name"] != "")).to_numpy()
     return int(named.argmax()) if named.any() else None
+
+
+def _of_most(advice: Advice, tree: Breakdown) -> int | None:
+    """Return the finding whose change is known, and that is about most of the cell, if its gain could not be told.
+
+    It then depends on how long the program trains, as that of compiling does.
+    """
+    table = advice.table
+    once = float(tree.table.loc[tree.table["kind"].isin(ONCE_KINDS), "share"].sum())
+    open_gain = table["estimated_gain_percent"].isna() & (table["change"] != "")
+    found = (open_gain & (table["cell_percent"] >= 100 * max(once, _OF_MOST))).to_numpy()
+    return int(found.argmax()) if found.any() else None
+
+
+def _about(advice: Advice, node: str) -> int | None:
+    """Return the first severe finding that explains a node, and could save enough of the cell."""
+    table = advice.table
+    explains = table["node"].map(lambda other: _touches(node, {str(other)})).astype(bool)
+    found = (explains & (table["severity"] != "info") & (_saved_percent(table) >= _MIN_GAIN_PERCENT)).to_numpy()
+    return int(found.argmax()) if found.any() else None
+
+
+def _saved_percent(table: pd.DataFrame) -> pd.Series[float]:
+    """Return the most of the cell, in percent, that each finding's change could save."""
+    saved: pd.Series[float] = table["gain_high_percent"] * table["cell_percent"] / table["estimated_gain_percent"]
+    return saved
 
 
 def _costs(tree: Breakdown) -> pd.DataFrame:
@@ -160,7 +190,7 @@ def _leading(advice: Advice) -> int | None:
     """Return the first finding that could save enough of the cell's time to be the answer, and is about most of it."""
     table = advice.table
     about = table["cell_percent"].fillna(100.0)
-    saved = table["gain_high_percent"] * table["cell_percent"] / table["estimated_gain_percent"]
+    saved = _saved_percent(table)
     costs_time = table["rule"].map(lambda rule: rules()[rule].group != "memory").astype(bool)
     large = ~(table["cell_percent"] < _MIN_PERCENT) & ~(saved < _MIN_GAIN_PERCENT)
     may = (costs_time & large & (table["severity"] != "info")).to_numpy()

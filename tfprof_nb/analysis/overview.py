@@ -50,6 +50,8 @@ def overview(
     *,
     python_sampled: bool = False,
     own_cores: tuple[float, int] = (math.nan, 0),
+    examples_per_step: float = math.nan,
+    process_peak_bytes: float = math.nan,
 ) -> Overview:
     """Summarise a profile.
 
@@ -64,6 +66,10 @@ def overview(
     own_cores
         How many processors the program kept busy, NaN if unknown, and how many it may use; in the summary,
         ``cores_busy`` and ``cores``.
+    examples_per_step
+        How many examples a step processes; NaN if unknown.
+    process_peak_bytes
+        The most memory that the process used; NaN if unknown.
 
     Returns
     -------
@@ -97,6 +103,8 @@ def overview(
         "python_sampled": python_sampled,
         "cores_busy": own_cores[0],
         "cores": own_cores[1],
+        "examples_per_step": examples_per_step,
+        "process_peak_bytes": process_peak_bytes,
         "fetches_in_steps": bool((steps.recorded["input_ms"] > 0).all()) and len(steps.recorded) > 0,
         **_typical_wait(steps),
         **_between_steps(steps, forests),

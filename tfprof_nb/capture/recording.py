@@ -26,7 +26,7 @@ from tfprof_nb.capture.sidecar import Collector, Gather, gathered, write_sidecar
 from tfprof_nb.capture.tensorflow import tensorflow
 from tfprof_nb.capture.window import Pacing, Window
 from tfprof_nb.formats.files import RUNS_FOLDER, SIDECAR, XSPACE, local_path
-from tfprof_nb.formats.sidecar import CaptureSection, Section, Stopped
+from tfprof_nb.formats.sidecar import ENDED_NOTE, INTERRUPTED_NOTE, CaptureSection, Section, Stopped
 
 _claim = threading.Lock()  # held while a capture runs in this process
 _saving = threading.Event()  # set while the claim is held only by saving: an interrupt ended the wait for it
@@ -185,8 +185,8 @@ class Recording:
 
     def ended_by(self, error: BaseException) -> None:
         """Let the profile's notes say that an error ended the code."""
-        how = "was interrupted" if isinstance(error, KeyboardInterrupt) else f"ended with {type(error).__name__}"
-        self._ended_by = f"The code {how}: this profile shows what ran up to then."
+        failed = ENDED_NOTE.format(how=f"ended with {type(error).__name__}")
+        self._ended_by = INTERRUPTED_NOTE if isinstance(error, KeyboardInterrupt) else failed
         if type(error).__name__ == "ResourceExhaustedError":
             self._ended_by += f" {_OUT_OF_MEMORY}"
 

@@ -159,6 +159,8 @@ class Series(TypedDict):
     values: list[float | None]
 
 
+ENDED_NOTE = "The code {how}: this profile shows what ran up to then."
+INTERRUPTED_NOTE = ENDED_NOTE.format(how="was interrupted")
 RESIDENT_MEMORY, PEAK_MEMORY = "process memory", "peak process memory"  # the quantities of `Section.PROCESS_MEMORY`
 
 

@@ -24,6 +24,7 @@ _LATER_S = 1.0
 _SOON_S = 2  # until then the first step may still be tracing
 _WORTH_SAYING_BYTES = 10 << 20
 _WAITING = "waiting for data"
+_NO_STEP = "Keras marks its steps once it trains; those of an ordinary loop are looked for when the cell ends."
 
 
 class Live:
@@ -116,8 +117,7 @@ class Live:
     def _step_times(self) -> str:
         if not self._times.count:
             waited = time.monotonic() - self._began
-            unmarked = "No step is marked so far; steps of an ordinary loop are looked for when the cell ends."
-            return f"{waited:.0f} s. {unmarked}" if waited >= _SOON_S else "no step yet"
+            return f"{waited:.0f} s, no step so far. {_NO_STEP}" if waited >= _SOON_S else "no step yet"
         typical = self._times.typical
         each = f"{_steps(self._times.count)}, typically {_units.milliseconds(1000 * typical.step)} each"
         waiting = typical.waiting / typical.step if typical.step else 0

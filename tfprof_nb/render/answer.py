@@ -1,4 +1,4 @@
-"""The answer as HTML: the headline, a change as a card with its diff, and what a whole is made of.
+"""The answer as HTML: the headline, a change as a card with its diff, and what wholes are made of.
 
 Translucent colours serve light and dark themes alike. Styles are inline, since JupyterLab drops others.
 """
@@ -9,10 +9,11 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from tfprof_nb._units import cell, percent
+from tfprof_nb._units import cell, percent, shorten
 from tfprof_nb.render.diff import DiffLine, diff
 from tfprof_nb.render.markup import element, join, limited, with_code
-from tfprof_nb.render.panels import Bar, Change, Composition, Headline
+from tfprof_nb.render.panels import Bar, Change, Composition, Headline, Part, Split
+from tfprof_nb.render.svg.bars import readable_on
 
 _LINE = "1px solid rgba(128,128,128,.3)"
 _CODE_FONT = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:12.5px"
@@ -27,19 +28,25 @@ _BUTTON = (
     "background:none;color:inherit;cursor:pointer"
 )
 _SCALE = 100.0
+_MAX_HEADLINE = 400
+_NAMED = 0.1  # of a bar, for a name in it
+_QUIET = "opacity:.62;font-size:12px"
+_STRIP = "display:flex;gap:1px;height:26px;border-radius:4px;overflow:hidden;white-space:nowrap;line-height:18px"
+_SWATCH = "display:inline-block;width:10px;height:10px;margin-right:5px;background-color:"
 
 
 def headline(panel: Headline) -> Markup:
     """Draw the sentence, large, with the gain at its right; below it where the page is narrow."""
     text = element(
         "div",
-        *with_code(panel.text),
+        *with_code(shorten(panel.text, _MAX_HEADLINE)),
         class_="tfp-headline",
         style="flex:1 1 420px;font-size:21px;line-height:1.28;font-weight:650;overflow-wrap:anywhere",
     )
     if not panel.gain and not panel.ground:
         return element("div", text, style="margin:2px 0 10px")
-    number = element("div", panel.gain, style=f"font-size:27px;line-height:1.05;font-weight:700;{_GAIN}")
+    look = f"font-size:27px;line-height:1.05;font-weight:700;{_GAIN}"
+    number = element("div", panel.gain, class_="tfp-gain", style=look)
     ground = element("div", *with_code(panel.ground), style="font-size:12px;opacity:.72")
     beside = element("div", number if panel.gain else "", ground, style="flex:0 1 auto;max-width:340px")
     style = "display:flex;flex-wrap:wrap;gap:4px 24px;justify-content:space-between;margin:2px 0 10px"
@@ -53,7 +60,7 @@ def change(panel: Change, links: Sequence[Markup], *, live: bool) -> Markup:
     box = f"border:{_LINE};border-radius:8px;overflow:hidden;margin:0 0 10px"
     if not panel.folded:
         return element("div", head, body, style=box, class_="tfp-change")
-    gain = element("span", panel.gain, style=f"font-weight:600;{_GAIN};white-space:nowrap")
+    gain = element("span", panel.gain, class_="tfp-gain", style=f"font-weight:600;{_GAIN};white-space:nowrap")
     title = element("span", *with_code(panel.action), style="flex:1 1 auto")
     row = element("div", title, gain, style="display:inline-flex;gap:12px;width:calc(100% - 20px)")
     summary = element("summary", row, style="padding:7px 12px;cursor:pointer;font-size:13px")
@@ -63,32 +70,68 @@ def change(panel: Change, links: Sequence[Markup], *, live: bool) -> Markup:
 
 def composition(panel: Composition) -> Markup:
     """Draw one row per part: its name, its bar, its size and its share."""
-    title = element("span", panel.title, style="font-weight:600;font-size:13.5px")
-    about = element("span", f" {panel.about}", style="opacity:.7;font-size:12px")
     longest = max((part.value for part in panel.parts), default=0.0) or 1.0
-    rows = [row for part in panel.parts for row in _part(part.label, part.value, part.color, longest, panel)]
+    rows = [row for part in panel.parts for row in _part(part, longest, panel)]
     grid = (
-        "display:grid;grid-template-columns:minmax(110px,auto) minmax(60px,1fr) auto auto;gap:4px 12px;"
+        "display:grid;grid-template-columns:fit-content(42%) minmax(60px,1fr) auto auto;gap:4px 12px;"
         "align-items:center;font-size:13px;margin:6px 0 14px"
     )
-    return element("div", title, about, style="margin:10px 0 0") + element("div", *rows, style=grid)
+    return _title(panel.title, panel.about) + element("div", *rows, style=grid)
 
 
-def _part(label: str, value: float, color: str, longest: float, panel: Composition) -> list[Markup]:
-    width = max(_SCALE * value / longest, 0.4)
-    bar = element("div", style=f"height:12px;border-radius:2px;width:{width:.2f}%;background-color:{color}")
-    share = percent(_SCALE * value / panel.whole) if panel.whole > 0 else ""
+def _title(title: str, about: str = "") -> Markup:
+    name = element("span", title, style="font-weight:600;font-size:13.5px")
+    quiet = element("span", f" {about}", style="opacity:.7;font-size:12px") if about else ""
+    return element("div", name, quiet, style="margin:10px 0 0")
+
+
+def _part(part: Part, longest: float, panel: Composition) -> list[Markup]:
+    width = max(_SCALE * part.value / longest, 0.4)
+    bar = element("div", style=f"height:13px;border-radius:2px;width:{width:.2f}%;background-color:{part.color}")
+    share = percent(_SCALE * part.value / panel.whole) if panel.whole > 0 else ""
     number = "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap"
+    place = element("span", f" {part.place}", style=_QUIET) if part.place else ""
+    name = "overflow:hidden;text-overflow:ellipsis;white-space:nowrap;min-width:0"
     return [
-        element("div", *with_code(limited(label)), style="overflow-wrap:anywhere;max-width:340px"),
+        element("div", *with_code(limited(part.label)), place, style=name, title=_named(part)),
         element("div", bar),
-        element("div", cell(value, panel.unit), style=number),
+        element("div", cell(part.value, panel.unit), style=number),
         element("div", share, style=f"{number};opacity:.7"),
     ]
 
 
+def _named(part: Part) -> str:
+    return f"{part.label.replace('`', '')} {part.place}".rstrip()
+
+
+def split(panel: Split) -> Markup:
+    """Draw one bar as wide as the page, divided into parts, with the names that fit; all names stand below it."""
+    parts = [part for part in panel.parts if part.value > 0]
+    whole = sum(part.value for part in parts)
+    strip = element("div", *(_piece(part, whole, panel) for part in parts), style=_STRIP)
+    entries = [
+        element(
+            "span",
+            element("span", style=f"{_SWATCH}{part.color}"),
+            *with_code(limited(part.label)),
+            f" {cell(part.value, panel.unit)} ({percent(_SCALE * part.value / whole)})",
+            style="display:inline-block;margin:0 18px 2px 0",
+        )
+        for part in parts
+    ]
+    return strip + element("div", *entries, style="font-size:12px;margin-top:6px")
+
+
+def _piece(part: Part, whole: float, panel: Split) -> Markup:
+    share, text = part.value / whole, f"{part.label.replace('`', '')} {cell(part.value, panel.unit)}"
+    look = f"padding:4px 8px;font-size:12px;font-weight:600;color:{readable_on(part.color)};" if share > _NAMED else ""
+    box = "overflow:hidden;text-overflow:ellipsis;box-sizing:border-box"
+    style = f"width:{_SCALE * share:.2f}%;background-color:{part.color};{look}{box}"
+    return element("div", text if look else "", style=style, title=text)
+
+
 def _card_head(panel: Change, *, live: bool) -> Markup:
-    if panel.folded:
+    if panel.folded or not (panel.place or panel.action or (live and panel.new)):
         return Markup()
     place = element("span", limited(panel.place), style="font-weight:600") if panel.place else ""
     action = element("span", *with_code(panel.action), style="flex:1 1 200px")
@@ -153,4 +196,5 @@ def _why(panel: Change, links: Sequence[Markup]) -> Markup:
     if not panel.text and not links:
         return Markup()
     style = f"padding:8px 12px;font-size:13px;line-height:1.45;overflow-wrap:anywhere;border-top:{_LINE}"
-    return element("div", *with_code(limited(panel.text)), *links, style=style)
+    why = element("b", "Why ") if panel.new and not panel.folded else ""
+    return element("div", why, *with_code(limited(panel.text)), *links, style=style)

@@ -16,8 +16,9 @@ from tfprof_nb.render.panels import StackedBars
 
 MAX_NAMES = 16
 _MIN_SLOTS = 8
-# Bars that are so few and so many times as high as the others are cut off, marked or not.
-_FEW_SHARE, _FAR_TIMES = 0.05, 4.0
+# Bars that are so few, and so many times as high as three quarters of all are at most, are cut off, marked or not.
+_FEW_SHARE, _FAR_TIMES, _MIN_BARS = 0.1, 3.0, 5
+PALE = 0.55  # the opacity of bars that are drawn pale
 
 
 def bar_axis(x: Floats) -> tuple[float, float, float]:
@@ -75,10 +76,10 @@ class DrawnBars:
     top: float
     cut: Bools
 
-    @property
-    def reach(self) -> float:
-        """The height of the drawing: above bars that are cut off there is room for their values."""
-        return self.top * (1.14 if self.cut.any() else 1.0)
+    def reach(self, chart: StackedBars) -> float:
+        """Return the height of the drawing: above bars there is room for values of those cut off, and names of gaps."""
+        written = self.cut.any() or any(text for _, text in chart.gaps)
+        return self.top * (1.14 if written else 1.0)
 
 
 def cut_off(heights: Floats, marked: Bools) -> DrawnBars:
@@ -109,11 +110,41 @@ def cut_off(heights: Floats, marked: Bools) -> DrawnBars:
 
 def _highest_usual(totals: Floats) -> float:
     """Return the highest of the values, leaving out a few that are many times as high as all the others."""
-    few = round(_FEW_SHARE * len(totals)) or int(len(totals) >= _MIN_SLOTS)
-    if not few:
+    if len(totals) < _MIN_BARS:
         return float(totals.max(initial=0.0))
-    limit = _FAR_TIMES * float(np.sort(totals)[-few - 1])
-    return float(totals[totals <= limit].max(initial=0.0))
+    usual = totals[totals <= _FAR_TIMES * np.quantile(totals, 0.75)]
+    few = len(totals) - len(usual) <= max(1.0, _FEW_SHARE * len(totals))
+    return float((usual if few else totals).max(initial=0.0))
+
+
+def gap_places(chart: StackedBars, slot: float) -> Floats:
+    """Return where the gaps lie: between the bar that each stands before and the one before that."""
+    x = np.asarray(chart.x, dtype=np.float64)
+    behind = np.searchsorted(x, [at for at, _ in chart.gaps])
+    return np.array([(x[k] + x[k - 1]) / 2 if 0 < k < len(x) else x[min(k, len(x) - 1)] - slot / 2 for k in behind])
+
+
+def beside(
+    written: Sequence[tuple[float, str]], places: Floats, chart: StackedBars, character: float
+) -> list[tuple[float, str]]:
+    """Return what is written above the bars, with the names of those gaps that have room between the rest.
+
+    Parameters
+    ----------
+    written
+        Values of bars that are cut off, and where they stand.
+    places
+        Where the gaps are drawn.
+    chart
+        The chart, with the names of its gaps.
+    character
+        The width of a character, in the unit of the places.
+    """
+    chosen = list(written)
+    for at, (_, text) in zip(places.tolist(), chart.gaps, strict=True):
+        if text and all(abs(at - x) >= character * (len(text) + len(other) + 2) / 2 for x, other in chosen):
+            chosen.append((at, text))
+    return chosen
 
 
 def labels_that_fit(at: Floats, values: Floats, width: float) -> Int64:

@@ -13,7 +13,7 @@ import numpy as np
 
 from tfprof_nb._arrays import Bools, Floats, Int64
 from tfprof_nb._units import cell
-from tfprof_nb.render.bar_layout import DrawnBars, labels_that_fit
+from tfprof_nb.render.bar_layout import DrawnBars, beside, gap_places, labels_that_fit
 from tfprof_nb.render.panels import StackedBars
 from tfprof_nb.render.svg.picture import INK
 
@@ -26,7 +26,7 @@ def _of_theme(name: str, light: str) -> str:
 _PAPER, _TEXT = _of_theme("paper", "#ffffff"), _of_theme("ink", "#7b7b7b")
 # Slopes and distances are made for this area inside the axes, in CSS pixels, as in a notebook of usual width.
 _WIDTH, _HEIGHT = 760.0, 222.0
-_STRIPES_PX, _SLANT_PX, _LABEL_PX = 6.0, 5.0, 46.0
+_STRIPES_PX, _SLANT_PX, _LABEL_PX, _CHARACTER_PX = 6.0, 5.0, 46.0, 11.0
 
 Scales = dict[str, Any]  # bqplot's scales by axis, "x" and "y"
 
@@ -55,8 +55,21 @@ def marks(panel: StackedBars, drawn: DrawnBars, marked: Bools, width: float, sca
     cut = np.flatnonzero(drawn.cut)
     if len(cut):
         over += _breaks(x[cut], width, drawn.top - 14 * y_px, scales, y_px)
-        over.append(_values(panel, drawn, cut, scales, y_px))
-    return over
+    written = _values(panel, cut, scales)
+    if panel.gaps:
+        at = gap_places(panel, width)
+        across, up = np.column_stack([at, at]), np.tile([0.0, drawn.top], (len(at), 1))
+        over.append(_lines(across, up, scales, 1.2, INK, "dashed"))
+        written = beside(written, at, panel, _wide(_CHARACTER_PX, scales))
+    return [*over, *([_label(written, drawn.top + 11 * y_px, scales)] if written else [])]
+
+
+def paper(panel: StackedBars, drawn: DrawnBars, width: float, scales: Scales) -> bqplot.Bars:
+    """Return what lies below pale bars, so that no line of the grid is seen through them; ``width`` is in slots."""
+    totals = np.where(np.isin(panel.x, np.asarray(panel.pale)), drawn.heights.sum(axis=0), 0.0)
+    return bqplot.Bars(
+        x=np.asarray(panel.x, dtype=np.float64), y=totals, scales=scales, colors=[_PAPER], padding=1 - width
+    )
 
 
 def _stripes(x: Floats, heights: Floats, width: float, scales: Scales, y_px: float) -> tuple[Floats, Floats]:
@@ -97,19 +110,31 @@ def _breaks(x: Floats, width: float, y: float, scales: Scales, y_px: float) -> l
     return [_lines(across, up, scales, 6.0), *sides]
 
 
-def _lines(x: Floats, y: Floats, scales: Scales, stroke: float, color: str = _PAPER) -> bqplot.Lines:
-    return bqplot.Lines(x=x, y=y, scales=scales, colors=[color], stroke_width=stroke)
+def _lines(
+    x: Floats, y: Floats, scales: Scales, stroke: float, color: str = _PAPER, style: str = "solid"
+) -> bqplot.Lines:
+    return bqplot.Lines(x=x, y=y, scales=scales, colors=[color], stroke_width=stroke, line_style=style)
 
 
-def _values(panel: StackedBars, drawn: DrawnBars, cut: Int64, scales: Scales, y_px: float) -> bqplot.Label:
-    """Write the true height above those bars that have room for it; ``cut`` has the positions of bars cut off."""
+def _values(panel: StackedBars, cut: Int64, scales: Scales) -> list[tuple[float, str]]:
+    """Return the true heights above those bars that have room for it; ``cut`` has the positions of bars cut off."""
     x = np.asarray(panel.x, dtype=np.float64)[cut]
     totals = np.nansum([np.asarray(layer.values, dtype=np.float64)[cut] for layer in panel.series], axis=0)
-    shown = labels_that_fit(x, totals, _LABEL_PX * (scales["x"].max - scales["x"].min) / _WIDTH)
+    shown = labels_that_fit(x, totals, _wide(_LABEL_PX, scales))
+    return [(float(x[k]), cell(float(totals[k]), panel.unit)) for k in shown]
+
+
+def _wide(px: float, scales: Scales) -> float:
+    """Return a width in pixels in the unit of x."""
+    return float(px * (scales["x"].max - scales["x"].min) / _WIDTH)
+
+
+def _label(written: list[tuple[float, str]], y: float, scales: Scales) -> bqplot.Label:
+    """Write texts above the bars."""
     return bqplot.Label(
-        x=x[shown],
-        y=np.full(len(shown), drawn.top + 11 * y_px),
-        text=[cell(value, panel.unit) for value in totals[shown]],
+        x=np.array([at for at, _ in written]),
+        y=np.full(len(written), y),
+        text=[text for _, text in written],
         scales=scales,
         colors=[_TEXT],
         default_size=12,

@@ -18,7 +18,7 @@ import traitlets
 from tfprof_nb._arrays import Floats
 from tfprof_nb._units import cell
 from tfprof_nb.render import chart_marks
-from tfprof_nb.render.bar_layout import bar_axis, bar_names, bar_width, cut_off, stack
+from tfprof_nb.render.bar_layout import PALE, bar_axis, bar_names, bar_width, cut_off, stack
 from tfprof_nb.render.panels import Bars, Lines, Series, StackedBars
 from tfprof_nb.render.readout import readout, used
 from tfprof_nb.render.readout_widget import ReadoutWidget
@@ -84,15 +84,16 @@ def stacked_bars(panel: StackedBars) -> Chart:
     low, high, slot = bar_axis(x)
     marked = np.isin(x, np.asarray(panel.marked, dtype=np.float64))
     drawn = cut_off(heights, marked)
-    scales = _scales(low, high, drawn.reach)
+    scales = _scales(low, high, drawn.reach(panel))
     bars = _stacked(panel, drawn.heights, slot, scales)
+    under = [chart_marks.paper(panel, drawn, bar_width(len(x), 1.0), scales)] if len(panel.pale) else []
     over = chart_marks.marks(panel, drawn, marked, bar_width(len(x), slot), scales)
     x_label = panel.x_label if per_bar == 1 else f"{panel.x_label} (each bar: the mean of {per_bar})"
     names = bar_names(panel, 140)
     x_axis = _x_axis(scales["x"], x.tolist() if names else whole_ticks(x.min(), x.max()), x_label)
     x_axis.tick_labels = {f"{at:g}": name for at, name in zip(x, names, strict=False)}
     axes = [x_axis, _y_axis(scales["y"], drawn.top, panel.y_label)]
-    chart = Chart(panel.title, _figure([bars, *over], axes, 280), shown)
+    chart = Chart(panel.title, _figure([*under, bars, *over], axes, 280), shown)
     if panel.selects:
         chart.follow(bars, x)
     return chart
@@ -111,6 +112,8 @@ def _stacked(panel: StackedBars, heights: Floats, slot: float, scales: Scales) -
         scales=scales,
         type="stacked",
         colors=[layer.color for layer in panel.series],
+        opacity_mode="group",  # of a bar
+        opacities=np.where(np.isin(x, np.asarray(panel.pale)), PALE, 1.0).tolist(),
         padding=1 - bar_width(len(x), 1.0),
         interactions={"click": "select"} if panel.selects else {},
         unselected_style={"opacity": "0.35"},

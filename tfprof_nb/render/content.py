@@ -28,12 +28,13 @@ class Content:
     static: bool = False
     costly: bool = False
     in_text: Callable[[], Sequence[Panel]] | None = None
+    reopen: str = ""
 
     def view(self) -> View:
         """Return the widget."""
         from tfprof_nb.render.view import View
 
-        return View(self.title, self.panels, static=self.static, costly=self.costly)
+        return View(self.title, self.panels, static=self.static, costly=self.costly, reopen=self.reopen)
 
     def show(self, place: display.Place | None = None) -> None:
         """Show it in a place of the cell's output, or at its end."""

@@ -29,6 +29,8 @@ def diff(old: str, new: str) -> list[DiffLine]:
     --------
     >>> [(line.sign, line.changed) for line in diff("x.map(f)", "x.map(f).cache()")]
     [('-', ''), ('+', '.cache()')]
+    >>> [line.changed for line in diff("x.map(f).batch(2)", "x.map(f).cache().batch(2)")]
+    ['', '.cache()']
     """
     before, after = _dedented(old.splitlines(), new.splitlines())
     matcher = SequenceMatcher(None, before, after, autojunk=False)
@@ -52,6 +54,9 @@ def _parted(old: str | None, new: str | None) -> tuple[tuple[str, str, str] | No
         return (None if old is None else (old, "", "")), (None if new is None else (new, "", ""))
     head = len(_common([old, new]))
     tail = len(_common([old[head:][::-1], new[head:][::-1]]))
+    inserted = new[head : len(new) - tail] if head + tail == len(old) else ""
+    if inserted.endswith(".") and old[:head].endswith("."):  # `.cache()` was put there, and not `cache().`
+        head, tail = head - 1, tail + 1
     return (old[:head], old[head : len(old) - tail], old[len(old) - tail :]), (
         new[:head],
         new[head : len(new) - tail],

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from markupsafe import Markup
 
-from tfprof_nb._units import cell, count, percent, shorten
+from tfprof_nb._units import count, shorten
 from tfprof_nb.render import answer
 from tfprof_nb.render.choice import choice
 from tfprof_nb.render.embedded_chart import embedded_chart
@@ -112,13 +112,13 @@ class Detail:
 
 _CODE_STYLE = (
     "margin:4px 0 0;padding:6px 10px;border-left:3px solid #888;background:rgba(128,128,128,.12);font-size:12px;"
-    "line-height:1.4;white-space:pre-wrap"
+    "line-height:1.4;white-space:pre-wrap;font-family:ui-monospace,Menlo,Consolas,monospace"
 )
 _HEADING = "font-size:15px;font-weight:600;margin:14px 0 6px"
-_SWATCH = "display:inline-block;width:10px;height:10px;margin-right:5px;background-color:"
+_NOTHING = Note("Nothing to draw.", "empty")
 _BUTTON = (
     "border:0;background:none;padding:0 4px;font:inherit;font-size:min(1em,14px);font-weight:400;"
-    f"color:{BLUE};cursor:pointer;text-decoration:underline"
+    f"color:{BLUE};cursor:pointer"
 )
 
 
@@ -135,6 +135,10 @@ def draw(panel: Panel, detail: Detail = Detail()) -> Markup:
             return answer.composition(panel)
         case Offer():
             return _note(panel.note, detail)
+        case Split() if any(part.value > 0 for part in panel.parts):
+            return titled(panel.title, answer.split(panel))
+        case Split():
+            return titled(panel.title, _note(_NOTHING))
         case KeyFigures():
             return _key_figures(panel.figures)
         case Beside():
@@ -154,11 +158,12 @@ def draw(panel: Panel, detail: Detail = Detail()) -> Markup:
         case _:
             picture = chart_svg(panel, detail.points)
             if not picture:
-                return titled(panel.title, _note(Note("Nothing to draw.", "empty")))
-            below = split_legend(panel)
+                return titled(panel.title, _note(_NOTHING))
+            below = Markup()
             if detail.scripted and isinstance(panel, (Bars, Lines, StackedBars)):
                 below = embedded_chart(panel)
-            return titled(panel.title, scrolling(panel, _image(picture)) + below)
+            about = panel.about if isinstance(panel, StackedBars) else ""
+            return titled(panel.title, scrolling(panel, _image(picture)) + below, about)
 
 
 def blocks_of(panel: Panel, detail: Detail) -> list[tuple[str, Markup]]:
@@ -206,8 +211,6 @@ def chart_svg(panel: Chart, points: int = MAX_BARS) -> Markup:
     match panel:
         case Timeline():
             return svg_lines.timeline(panel)
-        case Split():
-            return svg_bars.split(panel) if any(part.value > 0 for part in panel.parts) else Markup()
         case Bars():
             return svg_bars.bars(panel) if panel.parts else Markup()
         case Diagram():
@@ -229,27 +232,10 @@ def scrolling(panel: Panel, picture: Markup) -> Markup:
     return element("div", picture, style="overflow-x:auto") if isinstance(panel, Diagram | Network) else picture
 
 
-def split_legend(panel: Panel) -> Markup:
-    """Name the parts of a bar as text below it, which stays readable where the picture is small."""
-    if not isinstance(panel, Split):
-        return Markup()
-    parts = [part for part in panel.parts if part.value > 0]
-    whole = sum(part.value for part in parts)
-    entries = [
-        element(
-            "span",
-            element("span", style=f"{_SWATCH}{part.color}"),
-            f"{limited(part.label)} {cell(part.value, panel.unit)} ({percent(100 * part.value / whole)})",
-            style="display:inline-block;margin:0 18px 2px 0",
-        )
-        for part in parts
-    ]
-    return element("div", *entries, style="font-size:12px;margin-top:6px")
-
-
-def titled(title: str, body: Markup) -> Markup:
-    """Put a heading over a panel."""
-    head = element("div", limited(title), style="font-weight:600;margin:10px 0 6px") if title else Markup()
+def titled(title: str, body: Markup, about: str = "") -> Markup:
+    """Put a heading over a panel; ``about`` stands quietly beside it."""
+    more = element("span", limited(about), style="font-weight:400;opacity:.7;font-size:12px") if about else ""
+    head = element("div", limited(title), " ", more, style="font-weight:600;margin:10px 0 6px") if title else Markup()
     return head + element("div", body, style="margin:0 0 14px") if body else head
 
 
@@ -304,5 +290,5 @@ def _image(svg: Markup) -> Markup:
     label = svg.split('aria-label="', 1)[1].split('"', 1)[0]
     own = _OWN_STYLE.match(svg)
     return tag(
-        "img", src=data_uri(svg), alt=label, style=f"width:100%;{own[1] if own else 'max-width:760px'};height:auto"
+        "img", src=data_uri(svg), alt=label, style=f"width:100%;{own[1] if own else 'max-width:1160px'};height:auto"
     )

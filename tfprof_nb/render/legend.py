@@ -34,3 +34,8 @@ def means(chart: StackedBars) -> list[float]:
 def hatched_label(label: str) -> str:
     """Return the legend's text for hatched bars."""
     return f"hatched: {label}, not in averages"
+
+
+def pale_label(label: str) -> str:
+    """Return the legend's text for pale bars."""
+    return f"pale: {label}"

@@ -16,12 +16,14 @@ import ipywidgets
 
 from tfprof_nb.render.html import draw
 from tfprof_nb.render.idle import someone_waits
+from tfprof_nb.render.markup import element, with_code
 from tfprof_nb.render.panels import Note, Offer, Panel
 from tfprof_nb.render.progress import progress_shown_by
 from tfprof_nb.render.widget_tree import close_all
 
 _WIDE = {"width": "100%", "min_width": "0", "margin": "0"}
-_BUTTON = {"width": "auto", "margin": "0 8px 4px 0"}
+_BUTTON = {"width": "auto", "flex": "none", "margin": "0 8px 0 0"}
+_HIDDEN = "none"
 # A second click of the same hand, which arrives when the first has already ended in an error.
 _SECOND_CLICK_S = 0.5
 
@@ -34,10 +36,11 @@ class OfferWidget(ipywidgets.VBox):  # type: ignore[misc]
         self._lock, self._thread, self._ended = threading.Lock(), threading.Thread(), 0.0
         self._runs = self._has_run = False
         self._start = ipywidgets.Button(description=offer.label, tooltip=offer.code, layout=_BUTTON)
-        self._stop = ipywidgets.Button(description="Stop", disabled=True, layout=_BUTTON)
-        self._line = ipywidgets.HTML(layout=_WIDE)
-        self._above = ipywidgets.HBox([self._start, self._stop])
-        super().__init__([self._above, self._line], layout=_WIDE)
+        self._stop = ipywidgets.Button(description="Stop", disabled=True, layout={**_BUTTON, "display": _HIDDEN})
+        self._line = ipywidgets.HTML(layout={**_WIDE, "flex": "1 1 240px"})
+        row = {**_WIDE, "flex_flow": "row wrap", "align_items": "center"}
+        self._above = ipywidgets.HBox([self._start, self._stop, self._line], layout=row)
+        super().__init__([self._above], layout=_WIDE)
         self.add_class("tfp-offer")
         self._start.on_click(self._clicked)
         self._stop.on_click(self._stopped)
@@ -48,7 +51,7 @@ class OfferWidget(ipywidgets.VBox):  # type: ignore[misc]
             if self._runs or self._has_run or time.monotonic() - self._ended < _SECOND_CLICK_S:
                 return
             self._runs = True
-        self._start.disabled, self._stop.disabled = True, False
+        self._allow(start=False)
         self._say("Starting …")
         self._thread = threading.Thread(target=self._run, name="tfprof_nb offer", daemon=True)
         self._thread.start()
@@ -74,10 +77,16 @@ class OfferWidget(ipywidgets.VBox):  # type: ignore[misc]
             close_all([self._start, self._stop, self._above, self._line])
 
     def _say(self, text: str) -> None:
-        self._line.value = str(draw(Note(text)))
+        self._line.value = str(element("div", *with_code(text), style="font-size:12px;opacity:.8"))
 
     def _give_back(self, note: Note) -> None:
         """Say what happened, and let the button be pressed again."""
         self._line.value = str(draw(note))
         self._ended = time.monotonic()
-        self._start.disabled, self._stop.disabled, self._runs = False, True, False
+        self._runs = False
+        self._allow(start=True)
+
+    def _allow(self, *, start: bool) -> None:
+        """Let one of the buttons be pressed; the button to stop is seen only while something runs."""
+        self._start.disabled, self._stop.disabled = not start, start
+        self._stop.layout.display = _HIDDEN if start else None

@@ -147,11 +147,12 @@ class KeyFigures:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a whole; the unit is that of its panel."""
+    """One part of a whole; the unit is that of its panel. ``place`` stands quietly behind the label."""
 
     label: str
     value: float
     color: str
+    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -283,6 +284,12 @@ class StackedBars:
         Names of the bars, if x only counts them. Where they are too many to fit, bars are numbered.
     unit
         The unit of the values.
+    about
+        What the bars are like together, such as their median; stands beside the title.
+    pale, pale_label
+        The x of bars that are drawn pale, and why.
+    gaps
+        Where something lies between two bars: the x of the second, and what it is; without a text, a mere line.
     """
 
     title: str
@@ -295,6 +302,10 @@ class StackedBars:
     selects: Literal["step", ""] = ""
     names: Sequence[str] = ()
     unit: Kind = "ms"
+    about: str = ""
+    pale: Sequence[float] = ()
+    pale_label: str = ""
+    gaps: Sequence[tuple[float, str]] = ()
 
 
 @dataclass(frozen=True)
@@ -393,6 +404,9 @@ class TimelineSource(Protocol):
     def event_name(self, op: str) -> str:
         """The name of an op's events; the op's own name if it has none."""
 
+    def event_of(self, op: str, start_ps: int, end_ps: int) -> dict[str, object] | None:
+        """Where the first event of an op that starts between two times is drawn; None if there is none."""
+
     def flows(self, event: int) -> list[dict[str, object]]:
         """Where the causes and the effects of an event are drawn."""
 
@@ -458,5 +472,5 @@ class Beside:
     panels: Sequence[Panel]
 
 
-Chart = Split | Bars | Diagram | Network | Flame | HeatMap | StackedBars | Lines | Timeline
-Panel = Headline | Note | Change | Offer | Composition | KeyFigures | Chart | Table | Tabs | Beside
+Chart = Bars | Diagram | Network | Flame | HeatMap | StackedBars | Lines | Timeline
+Panel = Headline | Note | Change | Offer | Composition | Split | KeyFigures | Chart | Table | Tabs | Beside

@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from tfprof_nb.render.display import in_notebook
+from markupsafe import Markup
+
+from tfprof_nb.render.display import Place, in_notebook
+from tfprof_nb.render.markup import element
 
 _BAR = 20
 _instead: ContextVar[Callable[[str], None] | None] = ContextVar("_instead", default=None)
@@ -29,7 +32,10 @@ def progress_line() -> Iterator[Callable[[str], None]]:
     if instead := _instead.get():
         yield instead
         return
-    shown = in_notebook() or sys.stdout.isatty()
+    if in_notebook():
+        yield from _in_place()
+        return
+    shown = sys.stdout.isatty()
     width = 0
 
     def show(text: str) -> None:
@@ -43,6 +49,22 @@ def progress_line() -> Iterator[Callable[[str], None]]:
     finally:
         if width:
             print("\r" + " " * width + "\r", end="", flush=True)  # noqa: T201
+
+
+def _in_place() -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows a text as an output of its own, which is empty at the end."""
+    place, said = Place(has_widget=False), False
+
+    def show(text: str) -> None:
+        nonlocal said
+        place.reserve(element("div", text, style="font-size:13px;white-space:pre-wrap"), text)
+        said = True
+
+    try:
+        yield show
+    finally:
+        if said:
+            place.reserve(Markup(), "")
 
 
 def progress_bar(show: Callable[[str], None], text: str, share: float) -> None:

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from tfprof_nb._units import cell, number, shorten
-from tfprof_nb.render.legend import hatched_label, legend_title, legend_values
+from tfprof_nb.render.legend import hatched_label, legend_title, legend_values, pale_label
 from tfprof_nb.render.panels import Bars, Lines, Series, StackedBars
 from tfprof_nb.render.thinning import thin_bars, thin_lines
 
 # The background of a legend's swatch, in CSS.
 _HATCHED = "repeating-linear-gradient(135deg, #8a8a8a 0 2px, transparent 2px 4px)"
+_PALE = "rgba(138, 138, 138, .45)"
 
 
 def readout(panel: StackedBars | Lines | Bars) -> dict[str, Any]:
@@ -44,6 +45,8 @@ def _of_stacked_bars(panel: StackedBars) -> dict[str, Any]:
     legend = _entries(drawn.series, legend_values(whole))
     if panel.marked_label and len(drawn.marked):
         legend.append({"label": hatched_label(panel.marked_label), "color": _HATCHED, "values": [], "mean": ""})
+    if panel.pale_label and len(drawn.pale):
+        legend.append({"label": pale_label(panel.pale_label), "color": _PALE, "values": [], "mean": ""})
     places = [shorten(name, 400) for name in drawn.names] or np.asarray(drawn.x, dtype=np.float64).tolist()
     return {"x": places, "x_label": panel.x_label, "entries": legend, "summary": legend_title(panel), "notes": []}
 

@@ -99,7 +99,7 @@ def draw(panel: Panel) -> list[str]:
         case HeatMap():
             return _titled(panel.title, _heat_map(panel))
         case StackedBars():
-            return _titled(panel.title, _stacked(panel))
+            return _titled(f"{panel.title} ({panel.about})" if panel.about else panel.title, _stacked(panel))
         case Lines():
             return _titled(panel.title, _lines(panel))
         case Table():
@@ -125,8 +125,11 @@ def _change(panel: Change) -> list[str]:
 
 def _composition(panel: Composition) -> list[str]:
     shares = [percent(100 * part.value / panel.whole) if panel.whole > 0 else "" for part in panel.parts]
-    parts = [replace(part, label=f"{part.label}  {share}") for part, share in zip(panel.parts, shares, strict=True)]
-    return _bars(Bars("", parts, panel.unit))
+    parts = [
+        replace(part, label=" ".join(filter(None, (part.label.replace("`", ""), part.place, share))))
+        for part, share in zip(panel.parts, shares, strict=True)
+    ]
+    return _bars(Bars("", parts, panel.unit), 30)
 
 
 def _page(tabs: Tabs, tab: Tab) -> list[str]:
@@ -160,7 +163,7 @@ def _split(panel: Split) -> list[str]:
 
 def _bars(panel: Bars, room: int = 40) -> list[str]:
     longest = max((part.value for part in panel.parts), default=0) or 1
-    width = min(44, max((len(part.label) for part in panel.parts), default=0))
+    width = min(84 - room, max((len(part.label) for part in panel.parts), default=0))
     lengths = [round(room * max(0.0, part.value) / longest) for part in panel.parts]
     labels = short_names([part.label for part in panel.parts], width, panel.trim)
     return [

@@ -38,8 +38,10 @@ def thin_bars(chart: StackedBars, limit: int = MAX_BARS) -> tuple[StackedBars, i
     ]
     marked = np.isin(chart.x, np.asarray(chart.marked))
     thinned_marked = np.logical_or.reduceat(marked, starts)
+    thinned_pale = np.logical_and.reduceat(np.isin(chart.x, np.asarray(chart.pale)), starts)
     x = np.asarray(chart.x)[starts]
-    return replace(chart, x=x, series=series, marked=[float(v) for v in x[thinned_marked]], names=()), per_bar
+    marked_x, pale_x = ([float(v) for v in x[chosen]] for chosen in (thinned_marked, thinned_pale))
+    return replace(chart, x=x, series=series, marked=marked_x, pale=pale_x, names=()), per_bar
 
 
 def thin_lines(chart: Lines, limit: int = MAX_POINTS) -> Lines:

@@ -36,6 +36,8 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
         Whether to emit only the static form, which does not depend on a running kernel.
     costly
         Whether pages take long to compute: the static form gets all but the first when no cell runs.
+    reopen
+        Code that shows the same in a kernel that knows nothing of it; empty if there is none.
 
     Notes
     -----
@@ -46,11 +48,13 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
     # The front end counts: inside another widget, nobody calls ``_ipython_display_``.
     _view_count = traitlets.Int(0, allow_none=True).tag(sync=True)
 
-    def __init__(self, title: str, panels: Sequence[Panel], static: bool = False, costly: bool = False) -> None:
+    def __init__(
+        self, title: str, panels: Sequence[Panel], static: bool = False, costly: bool = False, reopen: str = ""
+    ) -> None:
         super().__init__(layout={"width": "100%"})
         self.add_class("tfp-view")
         self._title, self._panels, self._static, self._costly = title, list(panels), static, costly
-        self._built = False
+        self._built, self._reopen = False, reopen
         # The ids of all static forms of this view begin with the same text, so that one rule hides them.
         self._static_id, self._displays = f"{display.new_static_id()}-", 0
         self.observe(lambda _: self._build(), "_view_count")
@@ -61,7 +65,7 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
             return
         # On Colab the widget manager must be on before the first widget of another library exists.
         display.colab_metadata()
-        head = HeadWidget(title=self._title, static_id=self._static_id)
+        head = HeadWidget(title=self._title, static_id=self._static_id, reopen=self._reopen)
         self.children, self._built = (head, *build_all(self._panels, self)), True
 
     def _ipython_display_(self, **_: Any) -> None:

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from tfprof_nb.render import charts
 from tfprof_nb.render.change_widget import ChangeWidget
 from tfprof_nb.render.flame_widget import FlameWidget
-from tfprof_nb.render.html import Detail, chart_svg, draw, scrolling, split_legend, titled
+from tfprof_nb.render.html import Detail, chart_svg, draw, scrolling, titled
 from tfprof_nb.render.idle import someone_waits
 from tfprof_nb.render.markup import element
 from tfprof_nb.render.offer import OfferWidget
@@ -34,7 +34,6 @@ from tfprof_nb.render.panels import (
     Note,
     Offer,
     Panel,
-    Split,
     StackedBars,
     Table,
     Tabs,
@@ -71,9 +70,10 @@ def build(panel: Panel, selection: Selection) -> ipywidgets.Widget:
         case Offer():
             return OfferWidget(panel, lambda panels: build_all(panels, selection))
         case StackedBars() | Lines() | Bars() if not _is_empty(panel):
-            return _titled(panel.title, _chart(panel, selection))
-        case Split() | Diagram() | Network() | HeatMap() if not _is_empty(panel):
-            return _html(titled(panel.title, scrolling(panel, chart_svg(panel)) + split_legend(panel)))
+            about = panel.about if isinstance(panel, StackedBars) else ""
+            return _titled(panel.title, _chart(panel, selection), about)
+        case Diagram() | Network() | HeatMap() if not _is_empty(panel):
+            return _html(titled(panel.title, scrolling(panel, chart_svg(panel))))
         case Change():
             return ChangeWidget(panel, draw(panel, _LIVE), layout=_WIDE)
         case Headline() | Note(kind="answer"):
@@ -84,7 +84,7 @@ def build(panel: Panel, selection: Selection) -> ipywidgets.Widget:
             return _html(draw(panel, _LIVE))
 
 
-def _is_empty(panel: StackedBars | Lines | Bars | Split | Diagram | Network | HeatMap) -> bool:
+def _is_empty(panel: StackedBars | Lines | Bars | Diagram | Network | HeatMap) -> bool:
     """Return whether there is nothing to draw; the HTML form of such a panel says so."""
     if isinstance(panel, Diagram):
         return not panel.nodes
@@ -92,7 +92,7 @@ def _is_empty(panel: StackedBars | Lines | Bars | Split | Diagram | Network | He
         return not panel.boxes
     if isinstance(panel, HeatMap):
         return not np.isfinite(panel.values).any()
-    if isinstance(panel, (Bars, Split)):
+    if isinstance(panel, Bars):
         return not any(part.value > 0 for part in panel.parts)
     return not len(panel.x) or not panel.series
 
@@ -101,8 +101,8 @@ def _html(markup: Markup) -> ipywidgets.HTML:
     return ipywidgets.HTML(str(markup), layout=_WIDE)
 
 
-def _titled(title: str, body: ipywidgets.Widget) -> ipywidgets.Widget:
-    return ipywidgets.VBox([_html(titled(title, Markup())), body], layout=_WIDE) if title else body
+def _titled(title: str, body: ipywidgets.Widget, about: str = "") -> ipywidgets.Widget:
+    return ipywidgets.VBox([_html(titled(title, Markup(), about)), body], layout=_WIDE) if title else body
 
 
 def _beside(panel: Beside, selection: Selection) -> ipywidgets.Widget:
@@ -168,13 +168,11 @@ def _trace(panel: Timeline, selection: Selection) -> TraceWidget:
         show_step(selection.selected_step)
     selection.observe(lambda c: show_step(c["new"]), "selected_step")
     _tie(selection, "time_range", widget, "time_range", list)
-    names = widget.header.get("names", [])
     _tie(selection, "selected_op", widget, "selected_name", panel.source.event_name)
 
     def select_event(link: dict[str, Any] | None) -> None:
-        if link and link["op"] and link["range"] and widget.selected_name in names:
-            # Times of links are rounded to nanoseconds.
-            found: Any = panel.source.find([names.index(widget.selected_name)], -1, int(link["range"][0]) - 1000, 1)
+        if link and link["op"] and link["range"]:
+            found: Any = panel.source.event_of(link["op"], *map(int, link["range"]))
             widget.selected_event = found["event"] if found else None
 
     select_event(selection.followed)

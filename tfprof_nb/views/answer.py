@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,7 +20,9 @@ from tfprof_nb.analysis.breakdown.breakdown import Breakdown
 from tfprof_nb.analysis.overview import Overview
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.steps.steps import Steps
-from tfprof_nb.render.panels import Change, Composition, Figure, Headline, KeyFigures, Offer, Panel, Part
+from tfprof_nb.render import theme
+from tfprof_nb.render.diff import diff as changed_lines
+from tfprof_nb.render.panels import Bar, Change, Composition, Figure, Headline, KeyFigures, Offer, Panel, Part, Split
 from tfprof_nb.views import advice as advice_view
 from tfprof_nb.views import overview as overview_view
 from tfprof_nb.views.categories import COMPILATION, HOST_COMPUTE, INPUT, OTHER
@@ -31,8 +34,19 @@ _TRY = "The cell runs as it is and changed, in turns, on copies, for a minute: i
 _MAX_PARTS, _MIN_PART = 10, 0.005
 _MOSTLY = 0.5  # of the model's own work: the op or layer that takes so much of it is named
 _MAX_UNEXPLAINED = 0.5
-_MUCH_PERCENT = 20.0  # of the cell
+_MUCH_PERCENT, _WORTH_SAYING_PERCENT = 20.0, 15.0  # of the cell
 _MIN_STEP_SHARE = 0.2  # of the cell, for what a step is made of
+_MIN_STRIP = 0.02  # of the cell, for a part of the bar of the whole
+_LEAST = 0.0005  # of a whole: less is not written
+_NEARLY = 0.05
+_MAX_TO_DO, _MAX_SENTENCE = 48, 100
+_WHOLE_FROM = 100.0
+_MOSTLY_EAGER = 50.0  # percent
+_BETWEEN = "TensorFlow between ops"
+_REST = theme.SILVER
+# The first sentence of a text, and the rest; a point in code ends none.
+_SENTENCE = re.compile(r"((?:`[^`]*`|[^`.]|\.(?!\s|$))+)\.\s*(.*)", re.DOTALL)
+_KERAS_STEP = re.compile(r"\b(?:multi|one)_step_on_(?:iterator|data)\b")  # names of its functions
 _COLORS = {
     **dict.fromkeys(MODEL_KINDS, HOST_COMPUTE),
     **dict.fromkeys(("wait", "start"), INPUT),
@@ -54,9 +68,9 @@ def panels(
     without_tree = [] if _tells(tree) and known else overview_view.step(overview, steps)
     return [
         lead(answer, advice, tree, overview),
-        *_changes(answer, advice, try_change),
+        *_changes(answer, advice, tree, try_change),
         KeyFigures(_facts(overview, steps)),
-        *(_compositions(tree) if _tells(tree) else ()),
+        *(_compositions(answer, tree, steps) if _tells(tree) else ()),
         *without_tree,
     ]
 
@@ -78,9 +92,14 @@ def headline(answer: Answer, advice: Advice) -> Headline:
     if answer.kind == "finding" and answer.finding is not None:
         row = advice.table.iloc[answer.finding].to_dict()
         share, says = row["cell_percent"], "%" in row["finding"]
-        of_cell = "" if says or math.isnan(share) else f" That is {_units.percent(share)} of the {answer.whole}'s time."
-        return Headline(f"{row['finding']}.{of_cell}", *_gain(row))
+        little = not share >= _WORTH_SAYING_PERCENT
+        of_cell = "" if says or little else f" That is {_units.percent(share)} of the {answer.whole}'s time."
+        return Headline(f"{_ended(row['finding'])}{of_cell}", *_gain(row))
     return Headline(sentence(answer, calm=_is_calm(advice)))
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith("...") else f"{text}."
 
 
 def _is_calm(advice: Advice) -> bool:
@@ -105,7 +124,7 @@ def sentence(answer: Answer, *, calm: bool) -> str:
             takes = f"he model itself takes {model} of the {whole}'s time{of_it * mostly}."
             return f"Nothing to change: t{takes}" if calm else f"T{takes}"
         case "once":
-            once = f"{node['name']} takes {share} of the {whole}'s time, once"
+            once = f"{_title(node)} takes {share} of the {whole}'s time, once"
             return f"{once[:1].upper()}{once[1:]}. Longer training hides it."
         case "spread":
             return f"No part stands out: the largest, {_name(node)}, takes {share} of the {whole}'s time."
@@ -115,7 +134,13 @@ def sentence(answer: Answer, *, calm: bool) -> str:
 
 def _name(node: Mapping[Any, Any]) -> str:
     """Name a part of the cell with its place."""
-    name, kind, place = str(node["name"]), str(node["kind"]), str(node["place"])
+    name, place = _title(node), str(node["place"])
+    return f"{name} ({place})" if place else name
+
+
+def _title(node: Mapping[Any, Any]) -> str:
+    """Name a part of the cell."""
+    name, kind = str(node["name"]), str(node["kind"])
     if kind == "phase":
         name = _PHASES.get(name, f"`{name}`")
     elif kind == "callback":
@@ -124,7 +149,9 @@ def _name(node: Mapping[Any, Any]) -> str:
         name = f"`{name}`"
     elif kind == "python":
         name = f"`{node['code']}`" if node.get("code") else f"`{name}`" if name else "Python"
-    return f"{name} ({place})" if place else name
+    elif kind in ONCE_KINDS:
+        name = _KERAS_STEP.sub("the step of Keras", name)
+    return name
 
 
 def _counted(node: Mapping[Any, Any]) -> str:
@@ -134,13 +161,9 @@ def _counted(node: Mapping[Any, Any]) -> str:
 
 def _gain(row: Mapping[Any, Any]) -> tuple[str, str]:
     """Say what a change could gain for the cell as one number, and what that rests on."""
-    percent = row["estimated_gain_percent"]
-    of_cell = row["cell_percent"] / percent if percent > 0 and row["cell_percent"] > 0 else 1.0
-    low, high = (min(of_cell * row[f"gain_{end}_percent"] / 100, 0.99) for end in ("low", "high"))
-    if not high >= _MIN_SAVED:
+    if not (saved := _saved(row)):
         return "", ""
-    low = max(low, 0.0)
-    usual = usual_gain(low, high)
+    low, usual, high = saved
     faster, least, most = (1 / (1 - part) for part in (usual, low, high))
     if faster < _MIN_SPEEDUP:
         return f"≈ {100 * usual:.0f}% less time", f"estimated {100 * low:.0f}% to {100 * high:.0f}%"
@@ -148,11 +171,20 @@ def _gain(row: Mapping[Any, Any]) -> tuple[str, str]:
     return f"≈ {faster:.1f}× faster", f"estimated {between}"
 
 
-def _changes(answer: Answer, advice: Advice, try_change: Try | None) -> Iterable[Panel]:
+def _saved(row: Mapping[Any, Any]) -> tuple[float, float, float] | None:
+    """Return the least, the usual and the most part of the cell, 0 to 1, that a change could save; None if unknown."""
+    percent = row["estimated_gain_percent"]
+    of_cell = row["cell_percent"] / percent if percent > 0 and row["cell_percent"] > 0 else 1.0
+    low, high = (min(of_cell * row[f"gain_{end}_percent"] / 100, 0.99) for end in ("low", "high"))
+    low = max(low, 0.0)
+    return (low, usual_gain(low, high), high) if high >= _MIN_SAVED else None
+
+
+def _changes(answer: Answer, advice: Advice, tree: Breakdown, try_change: Try | None) -> Iterable[Panel]:
     """Show the finding that leads as an open card, the others as lines that open."""
     for number, row in enumerate(advice.table.to_dict("records")):
         leads, diff = answer.kind == "finding" and number == answer.finding, answer.diffs.get(number, Diff())
-        yield _card(row, diff, leads=leads)
+        yield _card(row, diff, tree, leads=leads)
         if leads and diff.text and try_change:
             rule = str(row["rule"])
             yield Offer("Try it", _TRY, f"p.try_change({rule!r})", partial(try_change, rule))
@@ -160,69 +192,190 @@ def _changes(answer: Answer, advice: Advice, try_change: Try | None) -> Iterable
             yield from advice_view.measure(advice, row)
 
 
-def _card(row: dict[Any, Any], diff: Diff, *, leads: bool) -> Change:
+def _card(row: dict[Any, Any], diff: Diff, tree: Breakdown, *, leads: bool) -> Change:
     gain, _ = _gain(row)
+    to_do, fix = _to_do(diff), advice_view.fix(row)
+    in_cell = line_at(row["place"])[0].startswith(("cell", "In["))
+    found = _SENTENCE.match(fix)
+    if leads and not to_do and found and len(found[1]) <= _MAX_SENTENCE:
+        to_do, fix = found.groups()
     return Change(
         place=row["place"],
-        action="" if leads else f"{row['finding']}.",
-        text=f"{row['evidence']} {advice_view.fix(row)}",
+        action=to_do if leads else _ended(row["finding"]),
+        text=f"{row['evidence']} {fix}".rstrip(),
         old=diff.old,
         new=diff.new,
-        apply=(lambda: diff.text) if diff.text and line_at(row["place"])[0].startswith(("cell", "In[")) else None,
+        bars=_now_and_then(row, tree),
+        apply=(lambda: diff.text.rstrip("\n")) if diff.text and in_cell else None,
         links=links_of(row),
         gain=gain,
         folded=not leads,
     )
 
 
+def _to_do(diff: Diff) -> str:
+    """Say in a few words what a diff does, if it does one thing."""
+    lines = [line for line in changed_lines(diff.old, diff.new) if line.sign != " "] if diff.new else []
+    added, removed = ([line.changed.strip(" ,") for line in lines if line.sign == sign] for sign in "+-")
+    if len(added) != 1 or len(removed) != 1 or max(map(len, added + removed)) > _MAX_TO_DO:
+        return ""
+    if not removed[0]:
+        return f"Add `{added[0]}`" if added[0] else ""
+    return f"Put `{added[0]}` in the place of `{removed[0]}`" if added[0] else f"Remove `{removed[0]}`"
+
+
+def _now_and_then(row: dict[Any, Any], tree: Breakdown) -> Sequence[Bar]:
+    """Compare what the whole takes now with what it could take: what the finding is about, and the rest."""
+    whole, saved = float(tree.summary["cell_ms"]), _saved(row)
+    if not (whole > 0 and saved):
+        return ()
+    least, usual, most = (whole * part for part in saved)
+    node = tree.table[tree.table["id"] == row["node"]]
+    color = _COLORS.get(node["kind"].iloc[0], OTHER) if len(node) else INPUT
+    about = min(max(whole * row["cell_percent"] / 100, usual), whole) if row["cell_percent"] > 0 else whole
+    parts = [("what it is about", about, color), ("the rest", whole - about, OTHER)]
+    left = [("what it is about", about - usual, color), *parts[1:]]
+    now, then = ([Part(*part) for part in one if part[1] > 0] for one in (parts, left))
+    between = f"{_units.milliseconds(whole - most)} to {_units.milliseconds(whole - least)}"
+    return (
+        Bar("now", now, _units.milliseconds(whole)),
+        Bar("then", then, f"≈ {_units.milliseconds(whole - usual)} ({between})", estimated=True),
+    )
+
+
 def _facts(overview: Overview, steps: Steps) -> list[Figure]:
-    """Give the headline numbers."""
-    numbers, measured = overview.summary, steps.timed["step_ms"]
+    """Give the headline numbers: how long, how many, and how busy."""
+    numbers, times = overview.summary, steps.timed["step_ms"]
     figures = []
-    if len(measured):
-        low, middle, high = measured.quantile([0.25, 0.5, 0.75])
-        spread = f"median step (half: {_units.milliseconds(low)} to {_units.milliseconds(high)})"
-        figures.append(Figure(spread, _units.milliseconds(middle)))
+    if len(times):
+        low, middle, high = (float(time) for time in times.quantile([0.25, 0.5, 0.75]))
+        half = f" ({_between(low, high)} in half)" if len(times) > 1 else ""
+        figures.append(Figure(f"median step{half}", _units.milliseconds(middle), "of the steps in the averages"))
+        per_second = 1000 * numbers["examples_per_step"] / middle if middle > 0 else math.nan
+        if numbers["host_count"] == 1 and per_second > 0:
+            each = f"batches of {_units.count(numbers['examples_per_step'])}, at the median step"
+            figures.append(Figure("examples a second", _few_digits(per_second), each))
+    if not math.isnan(numbers["cores_busy"]):
+        busy = f"{numbers['cores_busy']:.1f} of {_units.count(numbers['cores'])}"
+        figures.append(Figure("cores busy", busy, "of the processors that the program may use"))
     if not math.isnan(numbers["input_percent"]):
         verdict = _VERDICTS.get(str(numbers["verdict"]), "")
-        about = f"of each step waits for data{verdict and f': {verdict}'}"
+        about = f"of a step waits for data{verdict and f': {verdict}'}"
         figures.append(Figure(about, _units.percent(numbers["input_percent"])))
-    if not math.isnan(numbers["cores_busy"]):
-        busy = f"{_units.number(numbers['cores_busy'])} of {_units.count(numbers['cores'])}"
-        figures.append(Figure("cores busy", busy, "of the processors that the program may use"))
-    alone = ["hosts"] if numbers["host_count"] == 1 else []
-    others = [figure for figure in overview_view.figures(overview) if figure.label not in alone]
-    return [*figures, *[figure for figure in others if figure.value != _units.MISSING]]
+    if numbers["process_peak_bytes"] > 0:
+        figures.append(Figure("peak memory of the process", _units.size(numbers["process_peak_bytes"])))
+    return [*figures, *_of_hardware(overview)]
 
 
-def _compositions(tree: Breakdown) -> Iterable[Panel]:
-    """Show what the cell is made of, and what its longest kind of step is made of."""
+def _between(low_ms: float, high_ms: float) -> str:
+    """Write a range of times, with one unit where both have the same."""
+    low, high = _units.milliseconds(low_ms), _units.milliseconds(high_ms)
+    (number, _, unit), other = low.partition(" "), high.partition(" ")[2]
+    return f"{number if unit == other else low}\u2013{high}"
+
+
+def _few_digits(value: float) -> str:
+    return _units.count(value) if value >= _WHOLE_FROM else _units.number(value)
+
+
+def _of_hardware(overview: Overview) -> list[Figure]:
+    """Say what the program ran on and how it used that, where that is not just this machine's processors."""
+    numbers = overview.summary
+    plain = {"hosts"} if numbers["host_count"] == 1 else set()
+    plain |= {"ran on"} if numbers["device_type"] == "CPU" and not numbers["drawn_by"] else set()
+    plain |= set() if numbers["eager_percent"] >= _MOSTLY_EAGER else {"eager ops"}
+    figures = overview_view.figures(overview)
+    return [figure for figure in figures if figure.label not in plain and figure.value != _units.MISSING]
+
+
+def _compositions(answer: Answer, tree: Breakdown, steps: Steps) -> Iterable[Panel]:
+    """Show what the cell is made of, and by name what its longest kind of step is made of."""
     cell_ms = float(tree.summary["cell_ms"])
     if not cell_ms > 0:
         return
-    about = f"{_units.milliseconds(cell_ms)}, parts by name"
-    yield Composition("Where the time went", about, _parts(tree.largest(_MAX_PARTS), cell_ms), cell_ms)
-    steps = tree.table[(tree.table["kind"] == "step") & (tree.table["count"] > 1)]
-    if steps.empty or steps["share"].max() < _MIN_STEP_SHARE:
+    table = tree.table
+    found = table[(table["kind"] == "step") & (table["count"] > 1)]
+    if found.empty or found["share"].max() < _MIN_STEP_SHARE:
+        about = f"{_units.milliseconds(cell_ms)}, parts by name"
+        yield Composition("Where the time went", about, _parts(_with_unexplained(tree), cell_ms), cell_ms)
         return
-    step = steps.iloc[int(steps["total_ms"].to_numpy().argmax())]
-    inside = tree.table[(tree.table["parent"] == step["id"]) & ~tree.table["kind"].isin(ONCE_KINDS)]
-    per_step = inside.assign(total_ms=inside["total_ms"] / step["count"]).sort_values("total_ms", ascending=False)
-    whole = float(per_step["total_ms"].sum())
-    about = (
-        f"{_units.milliseconds(whole)}, the mean of {_units.count(step['count'])} steps, without tracing and compiling"
-    )
-    yield Composition("What a step is made of", about, _parts(per_step.head(_MAX_PARTS), whole), whole)
+    step = found.iloc[int(found["total_ms"].to_numpy().argmax())]
+    inside = table[(table["parent"] == step["id"]) & ~table["kind"].isin(ONCE_KINDS)]
+    inside_ms = float(inside["total_ms"].sum())
+    yield _whole(tree, step, inside_ms, answer.whole)
+    if inside_ms >= _LEAST * step["total_ms"]:
+        yield _one_step(table, step, inside, steps)
+
+
+def _with_unexplained(tree: Breakdown) -> pd.DataFrame:
+    """Return the largest parts of the cell, and what lies in none of them and has no explanation."""
+    largest, table = tree.largest(_MAX_PARTS), tree.table
+    inside = tuple(f"{node}/" for node in largest["id"])
+    unknown = table[(table["kind"] == "unexplained") & ~table["id"].str.startswith(inside)]
+    return pd.concat([largest, unknown])
+
+
+def _whole(tree: Breakdown, step: pd.Series[Any], steps_ms: float, whole: str) -> Split:
+    """Divide the whole into its steps, what happens once, and the largest other parts."""
+    cell_ms = float(tree.summary["cell_ms"])
+    parts = {f"{_units.count(step['count'])} steps": Part("", steps_ms, HOST_COMPUTE)}
+    largest = tree.largest(_MAX_PARTS).to_dict("records")
+    inside = f"{step['id']}/"
+    for row in largest:
+        once = row["kind"] in ONCE_KINDS
+        if row["total_ms"] >= _MIN_STRIP * cell_ms and (once or not row["id"].startswith(inside)):
+            before = parts.setdefault(_name(row), Part("", 0.0, _COLORS.get(row["kind"], OTHER)))
+            parts[_name(row)] = replace(before, value=before.value + row["total_ms"])
+    shown = [replace(part, label=label) for label, part in parts.items()]
+    rest = cell_ms - sum(part.value for part in shown)
+    shown = sorted(shown, key=lambda part: -part.value)
+    shown += [Part("the rest", rest, _REST)] if rest >= _MIN_PART * cell_ms else []
+    return Split(f"The {whole}: {_units.milliseconds(cell_ms)}", shown)
+
+
+def _one_step(table: pd.DataFrame, step: pd.Series[Any], inside: pd.DataFrame, steps: Steps) -> Composition:
+    """Say what a step is made of: the median step, if these are the measured steps, else the mean one."""
+    mean, count = float(inside["total_ms"].sum() / step["count"]), _units.count(step["count"])
+    times, same = steps.timed["step_ms"], abs(len(steps.table) - step["count"]) <= _NEARLY * step["count"]
+    whole = float(times.median()) if same and len(set(steps.table["host"])) == 1 else mean
+    kind = "median" if whole is not mean else "mean"
+    about = f"{_units.milliseconds(whole)}, the {kind} of {count} steps, without tracing and compiling; parts by name"
+    named = inside.assign(total_ms=inside["total_ms"] * (whole / inside["total_ms"].sum()))
+    waits = named["kind"] == "wait"
+    for at, row in named[waits].iterrows():
+        named.loc[at, ["name", "place"]] = _waited_for(table, row)
+    return Composition("What a step is made of", about, _parts(named, whole), whole)
+
+
+def _waited_for(table: pd.DataFrame, wait: pd.Series[Any]) -> tuple[str, str]:
+    """Name the stage that a wait is mostly for, and its place."""
+    stages = table[(table["parent"] == wait["id"]) & (table["kind"] != "other")]
+    if stages.empty:
+        return str(wait["name"]), str(wait["place"])
+    largest = stages.iloc[int(stages["total_ms"].to_numpy().argmax())]
+    return f"{wait['name']} · {largest['name']}", str(largest["place"])
 
 
 def _parts(nodes: pd.DataFrame, whole_ms: float) -> Sequence[Part]:
-    """Return a part per name, the largest first, and one for all that is left."""
-    rows = nodes[nodes["total_ms"] >= _MIN_PART * whole_ms].to_dict("records")
-    named: dict[str, Part] = {}
-    for row in rows:  # the same may lie in steps, between them, and in the first batch of a pass
-        name, color = _name(row), _COLORS.get(row["kind"], OTHER)
-        before = named.setdefault(name, Part(name, 0.0, color))
-        named[name] = replace(before, value=before.value + row["total_ms"])
-    parts = sorted(named.values(), key=lambda part: -part.value)
-    rest = whole_ms - sum(part.value for part in parts)
-    return [*parts, Part("the rest", rest, OTHER)] if rest >= _MIN_PART * whole_ms else parts
+    """Return a part per name, the largest first; then those that are smaller, and what has no explanation."""
+    unexplained = nodes["kind"] == "unexplained"
+    rows = nodes[~unexplained & (nodes["kind"] != "other") | (nodes["name"] == _BETWEEN)]
+    prefix = _model(rows)
+    named: dict[tuple[str, str], Part] = {}
+    for row in rows.to_dict("records"):  # the same may lie in steps, between them, and in the first batch of a pass
+        name, place = _title({**row, "name": str(row["name"]).removeprefix(prefix)}), str(row["place"])
+        before = named.setdefault((name, place), Part(name, 0.0, _COLORS.get(row["kind"], OTHER), place))
+        named[name, place] = replace(before, value=before.value + row["total_ms"])
+    parts = sorted(named.values(), key=lambda part: -part.value)[:_MAX_PARTS]
+    parts = [part for part in parts if part.value >= _MIN_PART * whole_ms]
+    unknown = float(nodes.loc[unexplained, "total_ms"].sum())
+    rest = whole_ms - unknown - sum(part.value for part in parts)
+    left = [Part("smaller parts", rest, _REST), Part("not explained", unknown, _REST)]
+    return [*parts, *(part for part in left if part.value >= _LEAST * whole_ms)]
+
+
+def _model(rows: pd.DataFrame) -> str:
+    """Return what the names of all layers begin with: the name of the model."""
+    layers = rows.loc[rows["kind"] == "layer", "name"].astype(str)
+    heads = {name.partition("/")[0] for name in layers if "/" in name}
+    return f"{heads.pop()}/" if len(heads) == 1 and len(layers) > 1 else ""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from tfprof_nb import _units
@@ -27,6 +30,7 @@ from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.tf_data.tf_data import TfData
 from tfprof_nb.analysis.trace.trace import Trace
 from tfprof_nb.analysis.trial import Trial
+from tfprof_nb.formats.sidecar import INTERRUPTED_NOTE
 from tfprof_nb.render.content import Content
 from tfprof_nb.render.panels import Note, Panel, Tab, Tabs
 from tfprof_nb.render.report import html_report
@@ -64,6 +68,8 @@ class Results(Protocol):
     def name(self) -> str: ...
     @property
     def origin(self) -> str: ...
+    @property
+    def files(self) -> tuple[Path, ...]: ...
     @property
     def hosts(self) -> tuple[str, ...]: ...
     @property
@@ -131,7 +137,20 @@ def content(
     notes = [Note(saved)] if saved else []
     in_text = partial(_answer_as_text, results, notes) if pages is None else None
     costly = results.event_count > _MANY_EVENTS
-    return Content(title(results), [*panels(results, pages), *notes], static=static, costly=costly, in_text=in_text)
+    shown = [*panels(results, pages), *notes]
+    return Content(
+        title(results), shown, static=static, costly=costly, in_text=in_text, reopen=_reopening(results.files)
+    )
+
+
+def _reopening(files: Sequence[Path]) -> str:
+    """Return the lines that open a profile in a new kernel; nothing if it has no files here."""
+    if not files:
+        return ""
+    path = files[0] if len(files) == 1 else files[0].parent
+    with suppress(ValueError):
+        path = path.resolve().relative_to(Path.cwd())
+    return f"%load_ext tfprof_nb\n%tfprofile_load {shlex.quote(str(path))}"
 
 
 def _answer_as_text(results: Results, notes: Sequence[Note]) -> Sequence[Panel]:
@@ -169,7 +188,8 @@ def title(results: Results) -> str:
     count = results.steps.summary["steps"]
     captured = _units.milliseconds(results.duration_ms)
     step_count = f"{_units.count(count)} step{'' if count == 1 else 's'}"
-    about = (results.name, results.origin, step_count, results.device_type, f"{captured} captured")
+    ended = "interrupted" if INTERRUPTED_NOTE in results.overview.notes else ""
+    about = (results.name, results.origin, step_count, results.device_type, f"{captured} captured", ended)
     return " · ".join(filter(None, about))
 
 
@@ -225,7 +245,8 @@ def _page_below_answer(results: Results, name: str, answer: Sequence[Panel]) -> 
     if name == "overview" and _is_plain_python(results):
         return [*answer, *source_view.plain(results.source, results.python)]
     if name == "overview":
-        return [*answer, *overview_view.proof(results.overview, results.steps)]
+        chart = steps_view.graph(results.steps) if len(results.steps.table) > 1 else []
+        return [*answer, *chart, *overview_view.notes(results.overview, results.steps)]
     # Beside the answer, these pages say what it says, and not what helps pipelines in general.
     if name == "input_pipeline":
         return input_pipeline_view.panels(

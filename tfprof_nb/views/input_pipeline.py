@@ -71,37 +71,31 @@ def panels(result: InputPipeline, tf_data: TfData, steps: Steps, fix: Note | Non
     return [
         Note(headline(result), "answer"),
         *([fix] if fix else advice(result, tf_data)),
-        *_statistics(result),
-        *graph(steps),
-        *_per_step(result),
+        *_statistics(result, steps),
+        *(_per_step(result, steps) or graph(steps)),
         *_input_ops(result),
     ]
 
 
-def _statistics(result: InputPipeline) -> list[Panel]:
+def _statistics(result: InputPipeline, steps: Steps) -> list[Panel]:
     """Show how long steps take and how long they wait for data."""
     numbers = result.summary
     if not len(result.steps):
         return []
-    figures = [
-        figure
-        for column, what in (("step_ms", "step"), ("input_ms", "wait for data"))[: 2 if _is_known(result) else 1]
-        for figure in (
-            Figure(f"average {what}", _units.milliseconds(numbers[f"{column}_mean"]), "steps in the averages"),
-            Figure("deviation", _units.milliseconds(numbers[f"{column}_std"]), f"standard deviation of the {what}"),
-            Figure("range", _range(numbers[f"{column}_min"], numbers[f"{column}_max"]), f"shortest and longest {what}"),
-        )
-    ]
+    figures = [Figure("median step", _units.milliseconds(float(steps.timed["step_ms"].median())))]
+    if _is_known(result):
+        wait, longest = (_units.milliseconds(numbers[f"input_ms_{name}"]) for name in ("mean", "max"))
+        figures += [
+            Figure("of all steps' time waits for data", _units.percent(numbers["input_percent"])),
+            Figure("mean wait of a step", wait, "of the steps in the averages"),
+            Figure("longest wait of a step", longest),
+        ]
     return [KeyFigures(figures)]
 
 
 def _is_known(result: InputPipeline) -> bool:
     """Whether the profile shows how long steps waited: of a session's run it does not."""
     return bool(result.summary["verdict"] != "unknown")
-
-
-def _range(low: float, high: float) -> str:
-    return f"{_units.milliseconds(low)} to {_units.milliseconds(high)}"
 
 
 def headline(result: InputPipeline) -> str:
@@ -166,12 +160,12 @@ def _classes(result: InputPipeline) -> list[Part]:
     return [Part(_CLASSES[key], time, INPUT if key == worst else OTHER) for key, time in times.items()]
 
 
-def _per_step(result: InputPipeline) -> list[Panel]:
+def _per_step(result: InputPipeline, steps: Steps) -> list[Panel]:
     """Show how long each step waited; of several hosts also from which to which share of the step they did."""
     if not _is_known(result) or not result.steps["input_ms"].any():
         return []
     waiting = {"input_ms": Category("waiting for data", INPUT)}
-    return [step_bars("Waiting for data per step", result.steps, waiting, "time per step"), *_over_hosts(result)]
+    return [step_bars("Waiting for data per step", steps.table, waiting, "time per step"), *_over_hosts(result)]
 
 
 def _over_hosts(result: InputPipeline) -> list[Panel]:

@@ -77,7 +77,8 @@ def average_step(steps: Steps) -> Split:
         if numbers[f"{column}_mean"] > 0
     ]
     spread = f" ± {_units.milliseconds(numbers['step_ms_std'])}" if numbers["steps_measured"] > 1 else ""
-    return Split(f"Average step: {_units.milliseconds(numbers['step_ms_mean'])}{spread}", parts, "ms")
+    name = "Average step" if numbers["steps_measured"] > 1 else "The step"
+    return Split(f"{name}: {_units.milliseconds(numbers['step_ms_mean'])}{spread}", parts, "ms")
 
 
 def proof(overview: Overview, steps: Steps) -> list[Panel]:
@@ -88,11 +89,11 @@ def proof(overview: Overview, steps: Steps) -> list[Panel]:
         Table(title, overview.table, _TOP_OP_COLUMNS, rows=10, selects=OP)
         if len(overview.table)
         else Note("No ops.", "empty"),
-        *_notes(overview, steps),
+        *notes(overview, steps),
     ]
 
 
-def _notes(overview: Overview, steps: Steps) -> list[Note]:
+def notes(overview: Overview, steps: Steps) -> list[Note]:
     """Show the notes, except those that stand in the place of the average step or in the answer."""
     shown = [] if overview.summary["largest_category"] else steps.notes
     notes = overview.notes[1 if overview.summary["unrecorded_gpus"] else 0 :]

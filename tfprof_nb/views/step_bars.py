@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from tfprof_nb._units import axis_unit
+from tfprof_nb._arrays import Floats
+from tfprof_nb._units import axis_unit, milliseconds
 from tfprof_nb.analysis.steps.steps import is_measured, slowest_host
 from tfprof_nb.render.panels import Series, StackedBars
 from tfprof_nb.views.categories import Category
+
+_MANY_GAPS = 24
+_UNRECORDED = "ops not recorded, parts estimated"
 
 
 def step_bars(title: str, table: pd.DataFrame, parts: dict[str, Category], quantity: str) -> StackedBars:
@@ -40,8 +44,47 @@ def step_bars(title: str, table: pd.DataFrame, parts: dict[str, Category], quant
     ]
     x = table.index.to_numpy(np.float64) if table.index.is_unique else np.arange(len(table), dtype=np.float64)
     marked = tuple(x[~table["measured"].to_numpy(bool)].tolist())
-    y_label = f"{quantity} ({symbol})"
-    return StackedBars(title, x, series, "step", y_label, marked, _excluded(table), selects="step", unit=unit)
+    recorded = table["ops_recorded"].to_numpy(bool) if "ops_recorded" in table else np.ones(len(table), bool)
+    some = recorded.any() and not recorded.all()
+    return StackedBars(
+        title,
+        x,
+        series,
+        "step",
+        f"{quantity} ({symbol})",
+        marked,
+        _excluded(table),
+        selects="step",
+        unit=unit,
+        pale=tuple(x[~recorded].tolist()) if some else (),
+        pale_label=_UNRECORDED if some else "",
+        gaps=_gaps(table, x),
+    )
+
+
+def _gaps(table: pd.DataFrame, x: Floats) -> tuple[tuple[float, str], ...]:
+    """Find where steps do not follow one another: between epochs, and where something else took long."""
+    if "start_ms" not in table:
+        return ()
+    start, length = (table[name].to_numpy(np.float64) for name in ("start_ms", "step_ms"))
+    between = start[1:] - (start + length)[:-1]
+    epoch = table["epoch"].fillna(-1).to_numpy(np.int64) if "epoch" in table else np.zeros(len(table), np.int64)
+    long = between > np.median(length) if len(length) else np.zeros(0, bool)
+    new = (np.diff(epoch) != 0) if len(epoch) else long
+    missing = np.diff(x) > 1
+    if (new | long | missing).sum() > _MANY_GAPS:
+        new, long, missing = new & False, long & (between >= np.sort(between)[-_MANY_GAPS:][0]), missing & False
+    found = np.flatnonzero(new | long | missing)
+    return tuple(
+        (float(x[k + 1]), _gap_name(epoch[k + 1] if new[k] else -1, between[k] if long[k] else 0)) for k in found
+    )
+
+
+def _gap_name(epoch: int, gap_ms: float) -> str:
+    """Name a gap by its length, else by the epoch that begins; epochs are counted from 1, as Keras prints them."""
+    if gap_ms > 0:
+        return f"{milliseconds(gap_ms)} gap"
+    return f"epoch {epoch + 1}" if epoch >= 0 else ""
 
 
 def _excluded(table: pd.DataFrame) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tfprof_nb import _units
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Table
@@ -18,6 +20,7 @@ _COLUMNS = (
     Column("epoch", "epoch", "count", meaning="counted from 0, as Keras counts for callbacks"),
     Column("phase", "phase"),
 )
+_FEW = 4  # steps, of which no half is told
 _SOURCES = {
     "marked": "marked",
     "keras": "Keras' batches",
@@ -43,16 +46,25 @@ def graph(steps: Steps) -> list[Panel]:
     """Show one bar per step, divided by category; warm-up steps are marked."""
     if not len(steps.table):
         return []
-    return [step_bars("Step time", steps.table, STEP_CATEGORIES, "time per step")]
+    bars = step_bars("Step time", steps.table, STEP_CATEGORIES, "time per step")
+    return [replace(bars, about=f"median {middle_half(steps)}" if len(steps.timed) >= _FEW else "")]
+
+
+def middle_half(steps: Steps) -> str:
+    """Say how long a step takes, and half of the steps: a few long ones make the mean."""
+    low, middle, high = (_units.milliseconds(time) for time in steps.timed["step_ms"].quantile([0.25, 0.5, 0.75]))
+    return f"{middle}, half of the steps {low} to {high}"
 
 
 def _figures(steps: Steps) -> list[Figure]:
     numbers = steps.summary
-    deviation = _units.milliseconds(numbers["step_ms_std"]) if numbers["steps_measured"] > 1 else _units.MISSING
+    times = steps.timed["step_ms"]
+    low, middle, high = (_units.milliseconds(time) for time in times.quantile([0.25, 0.5, 0.75]))
     return [
         Figure("steps", _units.count(numbers["steps"])),
-        Figure("average step", _units.milliseconds(numbers["step_ms_mean"]), "training steps after warm-up"),
-        Figure("deviation", deviation, "standard deviation of the step time"),
+        Figure("median step", middle, "training steps after warm-up"),
+        Figure("middle half of the steps", f"{low} to {high}" if len(times) >= _FEW else _units.MISSING),
+        Figure("mean", _units.milliseconds(numbers["step_ms_mean"]), "a few long steps can make it"),
         Figure("shortest", _units.milliseconds(numbers["step_ms_min"])),
         Figure("longest", _units.milliseconds(numbers["step_ms_max"])),
         Figure("source of steps", _SOURCES[numbers["source"]], "what shows where each step begins and ends"),

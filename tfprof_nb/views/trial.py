@@ -6,9 +6,8 @@ import math
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.trial import Trial
-from tfprof_nb.render import theme
-from tfprof_nb.render.panels import Bars, Column, Figure, KeyFigures, Note, Panel, Part, Table
-from tfprof_nb.views.categories import DEVICE_COMPUTE
+from tfprof_nb.render.panels import Bar, Change, Column, Figure, Headline, KeyFigures, Note, Panel, Part, Table
+from tfprof_nb.views.categories import HOST_COMPUTE
 
 _COLUMNS = (
     Column("round", "round", "count", meaning="round 0 warms up and does not count"),
@@ -30,8 +29,9 @@ def panels(trial: Trial) -> list[Panel]:
         Figure("once", _units.milliseconds(numbers["first_cost_ms"]), "what the first run takes longer"),
         Figure("results", numbers["results"]),
     ]
+    refuted = Note(f"{answer(trial)} {first}", "warning")
     return [
-        Note(f"{answer(trial)} {first}", "warning" if numbers["refuted"] else "answer"),
+        *([refuted] if numbers["refuted"] else [Headline(answer(trial), *_gain(trial)), Note(first)]),
         *_bars(trial),
         *([KeyFigures(figures)] if numbers["rounds"] else []),
         Table("Every run", trial.table, _COLUMNS),
@@ -57,12 +57,19 @@ def _times(value: float) -> str:
     return _units.number(value)
 
 
+def _gain(trial: Trial) -> tuple[str, str]:
+    """Say what the change gains as one number, and that it was measured; nothing where rounds don't tell."""
+    speedup, low, high = (trial.summary[name] for name in ("speedup", "speedup_low", "speedup_high"))
+    if not low > 1:
+        return "", ""
+    return f"{speedup:.1f}× faster", f"measured, {low:.1f} to {high:.1f}×, of {trial.summary['of']}"
+
+
 def _bars(trial: Trial) -> list[Panel]:
+    """Show the time now and then, as the card of an estimate does."""
     numbers = trial.summary
     if not numbers["rounds"]:
         return []
-    parts = [
-        Part("now", 1000 * numbers["before_ms"], theme.SKY),
-        Part("then", 1000 * numbers["after_ms"], DEVICE_COMPUTE),
-    ]
-    return [Bars(f"Time of {numbers['of']}, now and with the change", parts, "us")]
+    both = [("now", numbers["before_ms"]), ("then", numbers["after_ms"])]
+    bars = [Bar(name, [Part("", ms, HOST_COMPUTE)], f"{_units.milliseconds(ms)}, measured") for name, ms in both]
+    return [Change("", f"The time of {numbers['of']}, as it is and changed", "", bars=bars)]

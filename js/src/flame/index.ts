@@ -1,5 +1,6 @@
 import "./flame.css";
 import { button, element, keepKeys } from "../lib/dom";
+import { enlarger } from "../lib/enlarge";
 import { duration, percent } from "../lib/format";
 import type { RenderProps } from "../lib/host";
 import { HoverKeys } from "../lib/hover_keys";
@@ -53,6 +54,7 @@ function render({ model, el }: RenderProps<Traits>): () => void {
   });
   const told = element("div", { class: "tfp-flame-told", "aria-live": "polite" });
   const box = element("div", { class: "tfp tfp-flame" }, bar, area, told);
+  bar.append(...enlarger(box, draw, signal));
   el.append(box);
 
   const name = (row: number) => boxes.names[boxes.name[row] ?? 0] ?? "";

@@ -1,4 +1,5 @@
 import { button, debounce, element } from "../lib/dom";
+import { enlarger } from "../lib/enlarge";
 import { duration, grouped } from "../lib/format";
 import { listen, type Model } from "../lib/host";
 import { followTheme } from "../lib/theme";
@@ -29,6 +30,7 @@ import { describe, Tooltip } from "./ui/tooltip";
 
 const SETTLED_MS = 150;
 const MIN_HEIGHT_PX = 60;
+const MARGIN_PX = 18; // around what fills the screen
 
 /** The trace viewer as the user sees it: makes its parts and connects them. */
 export class App implements StateListener {
@@ -84,7 +86,7 @@ export class App implements StateListener {
     this.shown = new ShownSlices(state, this.tiles, this.filters, this.search);
     this.traits = new LinkedTraits(model, state, this.navigation, this.search);
     this.settled = debounce(() => this.afterMove(), SETTLED_MS, signal);
-    this.assemble();
+    this.assemble(enlarger(root, () => this.arranged(), signal));
     this.connect(signal);
     this.follow(signal);
   }
@@ -104,7 +106,10 @@ export class App implements StateListener {
   }
 
   arranged(): void {
-    const height = Math.min(this.model.get("height"), Math.max(this.state.naturalHeight, MIN_HEIGHT_PX));
+    const room = this.root.classList.contains("tfp-large")
+      ? this.stage.offsetHeight + innerHeight - MARGIN_PX - heightOf([...this.root.children])
+      : this.model.get("height");
+    const height = Math.min(room, Math.max(this.state.naturalHeight, MIN_HEIGHT_PX));
     this.stage.style.height = `${height}px`;
     this.state.resize(this.stage.clientWidth, height);
     this.minimap.redraw();
@@ -114,8 +119,16 @@ export class App implements StateListener {
   selected(slice: Slice | null): void {
     this.status.textContent = this.details.show(slice);
     this.traits.sendEvent(slice?.event ?? null);
+    this.search.at(this.hitAt(slice));
     this.rangePanel.root.hidden = slice !== null || this.state.range === null;
     if (slice) this.askForDetails(slice.event);
+  }
+
+  /** At which of the search's hits a slice is; null for no hit, and where only the kernel has every single event. */
+  private hitAt(slice: Slice | null): number | null {
+    const { names } = this.search;
+    if (!slice || !names?.[slice.name] || this.state.needsKernel) return null;
+    return this.state.slices.rank(slice.event, slice.start, names);
   }
 
   rangeSettled(range: SelectedRange | null): void {
@@ -145,7 +158,7 @@ export class App implements StateListener {
     (outside ? before : this.canvas).focus({ preventScroll: true });
   }
 
-  private assemble(): void {
+  private assemble(enlarge: HTMLElement[]): void {
     const { navigation } = this;
     const { header, tool } = this.state;
     const zoom = element(
@@ -155,6 +168,7 @@ export class App implements StateListener {
       button("−", "Zoom out (S)", () => navigation.zoom(1 / 2)),
       button("+", "Zoom in (W)", () => navigation.zoom(2)),
       button("All", "Show everything (0)", () => navigation.showAll()),
+      ...enlarge,
       button("?", "Mouse and keys (?)", () => this.toggleHelp()),
     );
     const tools = [this.toolbar.root, ...this.search.parts, this.filters.toggle, zoom];
@@ -278,4 +292,8 @@ function summary(header: Header): string {
   const steps = header.steps.length ? `, ${grouped(header.steps.length)} steps` : "";
   const events = grouped(header.captured ?? header.events);
   return `Timeline: ${events} events on ${grouped(tracks)} tracks over ${duration(header.span_ps)}${steps}. Press question mark for keys.`;
+}
+
+function heightOf(parts: Element[]): CssPx {
+  return parts.reduce((sum, part) => sum + part.getBoundingClientRect().height, 0);
 }

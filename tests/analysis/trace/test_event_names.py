@@ -38,6 +38,18 @@ def test_the_events_of_an_op_are_found(event_name, op, event):
     assert event_name(op) == event
 
 
+def test_an_event_of_a_stage_is_found_whichever_branch_it_is_of(tmp_path):
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for at, name in ((0, "FlatMap[0]::Map"), (10, "FlatMap[1]::Map"), (20, "FlatMap")):
+        python.event(f"Iterator::{name}", start_us=at, duration_us=5)
+    trace = load(space.write(tmp_path / "host.xplane.pb")).trace
+    found = trace.event_of("Iterator::FlatMap::Map", 7_000_000, 15_000_000)
+    assert trace.details(found["event"])["name"] == "Iterator::FlatMap[1]::Map"
+    assert trace.event_of("Iterator::FlatMap::Map", 11_000_000, 30_000_000) is None
+    assert trace.event_of("never/ran", 0, 30_000_000) is None
+
+
 def test_of_a_real_program_every_op_has_events(keras_capture):
     p = load(keras_capture)
     names = set(p.trace.header()["names"])

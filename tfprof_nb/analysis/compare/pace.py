@@ -83,6 +83,11 @@ class Pace:
     spread: float = float("nan")
     host: str = field(default="", repr=False)
 
+    @property
+    def per_step(self) -> float:
+        """How many examples a step processes; NaN where steps are not batches, or batches of no known size."""
+        return self.batch * self.per_execution if self.batch and "step" in self.amounts else float("nan")
+
 
 @dataclass(frozen=True, eq=False)
 class Recorded:

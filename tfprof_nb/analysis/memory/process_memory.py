@@ -55,5 +55,10 @@ def process_allocators(samples: pd.DataFrame, name_host: bool) -> pd.DataFrame:
     )
 
 
+def process_peak(samples: pd.DataFrame) -> float:
+    """Return the most memory that a process used while it was sampled, in bytes; NaN if none was."""
+    return float(samples.loc[samples["metric"] == RESIDENT_MEMORY, "value"].max())
+
+
 def _allocator(host: pd.Series[str], name_host: bool) -> pd.Series[str]:
     return (host.astype(str) + f"/{PROCESS}" if name_host else host.map(lambda _: PROCESS)).rename("allocator")

@@ -11,6 +11,7 @@ from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.names import without_calls
 from tfprof_nb.analysis.events.op_labels import label_all_ops
 from tfprof_nb.analysis.source.source import SourceLines
+from tfprof_nb.analysis.tf_data.iterators import stage_of
 from tfprof_nb.analysis.trace.layout import Layout
 from tfprof_nb.formats.marks import CELL_LINE
 
@@ -22,6 +23,7 @@ class EventNames:
         self._forests, self._layout = forests, layout
         self._names = set(layout.names.tolist())
         by_op = {name.rpartition(":")[0]: name for name in layout.names.tolist()}
+        self._stages = np.array([stage_of(name) for name in layout.names.tolist()], dtype=object)
         self._by_op: dict[str, str] = {without_calls(op): name for op, name in by_op.items()} | by_op
 
     def of_op(self, op: str) -> str:
@@ -35,6 +37,10 @@ class EventNames:
             return self._by_op[op]
         codes = np.concatenate([np.zeros(0, dtype=np.int64), *self._kernels(op)])
         return str(self._layout.names[np.bincount(codes).argmax()]) if len(codes) else op
+
+    def codes_of(self, op: str) -> list[int]:
+        """Return the codes of all names that events of an op, or of a stage's parallel branches, have."""
+        return np.flatnonzero((self._layout.names == self.of_op(op)) | (self._stages == op)).tolist()
 
     def _kernels(self, op: str) -> Iterator[Int64]:
         """Yield for each host the name codes of the events that belong to the op by their stats."""

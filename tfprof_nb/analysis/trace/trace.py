@@ -33,6 +33,7 @@ WHOLE_EVENTS = 2_000_000
 COARSE_BINS = 32_768
 # An event shows at most so many causes, and so many effects.
 _MAX_FLOWS = 50
+_ROUNDED_PS = 1000  # times of findings are milliseconds, as floats
 _BOOKKEEPING = "events, such as allocations, are"
 _TRACK_FIELDS = ["group", "label", "kind", "busy_share", "idle"]
 
@@ -145,6 +146,12 @@ class Trace(Result):
     def event_name(self, op: str) -> str:
         """Return the name of an op's events in this trace."""
         return self._event_names.of_op(op)
+
+    def event_of(self, op: str, start_ps: int, end_ps: int) -> dict[str, Any] | None:
+        """Return where the first event of an op that starts between two times is drawn; None if there is none."""
+        codes = self._event_names.codes_of(op)
+        found = self.find(codes, -1, start_ps - _ROUNDED_PS, 1) if codes else None
+        return found if found and found["start_ps"] <= end_ps + _ROUNDED_PS else None
 
     def flows(self, event: int) -> list[dict[str, Any]]:
         """Return what caused an event (``direction`` is ``from``) and what it caused (``to``), on all tracks.

@@ -1,27 +1,41 @@
-"""SVG of bars: one stacked bar per x, one bar per label, one bar split into parts.
+"""SVG of bars: one stacked bar per x, one bar per label.
 
-In: StackedBars, Bars and Split panels. Out: SVG.
+In: StackedBars and Bars panels. Out: SVG.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from markupsafe import Markup
 
-from tfprof_nb._arrays import Floats
+from tfprof_nb._arrays import Bools, Floats
 from tfprof_nb._units import Kind, cell, number, shorten
-from tfprof_nb.render.bar_layout import DrawnBars, bar_axis, bar_names, bar_width, cut_off, labels_that_fit, stack
-from tfprof_nb.render.legend import hatched_label, legend_title, legend_values
-from tfprof_nb.render.panels import Bars, Part, Split, StackedBars
+from tfprof_nb.render.bar_layout import (
+    PALE,
+    DrawnBars,
+    bar_axis,
+    bar_names,
+    bar_width,
+    beside,
+    cut_off,
+    gap_places,
+    labels_that_fit,
+    stack,
+)
+from tfprof_nb.render.legend import hatched_label, legend_title, legend_values, pale_label
+from tfprof_nb.render.markup import Attribute
+from tfprof_nb.render.panels import Bars, Part, StackedBars
 from tfprof_nb.render.short_names import short_names
-from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, Plot, compact, draw_axes, draw_legend, text_width
+from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, Plot, compact, draw_axes, text_width
 from tfprof_nb.render.thinning import MAX_BARS, thin_bars
 from tfprof_nb.render.ticks import ticks, whole_ticks
 
-_LEGEND_AT = WIDTH - 170
+_LEFT, _RIGHT = 52, 16
+_LEGEND_LINE, _LEGEND_GAP = 18, 26
 _ROW, _ROWS_TOP = 22, 4
+_VALUE_LABEL = 46.0
 # A mask that lets stripes through: hatched bars are recognisable on white and on black.
 _HATCH = Markup(
     '<pattern id="stripes" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
@@ -38,9 +52,10 @@ def stacked_bars(chart: StackedBars, limit: int = MAX_BARS) -> Markup:
     x = np.asarray(chart.x, dtype=np.float64)
     marked = np.isin(x, np.asarray(chart.marked, dtype=np.float64))
     drawn = cut_off(np.nan_to_num(np.array([layer.values for layer in chart.series], dtype=np.float64)), marked)
-    picture = Picture(_bars_label(chart, whole), 290 if marked.any() else 268)
     slot = bar_axis(x)[2]
-    plot = _plot(chart, drawn.reach)
+    plot = _plot(chart, drawn.reach(chart))
+    legend = list(_legend(whole, marked=bool(marked.any())))
+    picture = Picture(_bars_label(chart, whole), plot.bottom + 52 + _LEGEND_LINE * legend[-1][1])
     x_label = chart.x_label if per_bar == 1 else f"{chart.x_label} (each bar: the mean of {per_bar})"
     names = bar_names(chart, 60)
     draw_axes(
@@ -53,21 +68,36 @@ def stacked_bars(chart: StackedBars, limit: int = MAX_BARS) -> Markup:
         picture.elements.append(_HATCH)
     edges = stack(list(drawn.heights))
     bases = np.vstack([np.zeros(len(x)), edges[:-1]])
+    pale = np.isin(x, np.asarray(chart.pale, dtype=np.float64)) & ~marked
+    styles: tuple[tuple[Bools, dict[str, Attribute]], ...] = (
+        (~marked & ~pale, {}),
+        (pale, {"stroke_opacity": PALE}),
+        (marked, {"mask": "url(#apart)"}),
+    )
     for layer, base, edge in zip(chart.series, bases, edges, strict=True):
-        for chosen, hatch in ((~marked, {}), (marked, {"mask": "url(#apart)"})):
+        for chosen, style in styles:
             path = _columns(plot, x[chosen], base[chosen], edge[chosen])
             if path:
-                picture.path(path, stroke=layer.color, stroke_width=compact(width), **hatch)
-    _legend_of_means(picture, whole)
-    _cut_marks(picture, plot, chart, drawn, width)
-    if marked.any() and chart.marked_label:
-        _legend_of_hatches(picture, plot, chart.marked_label)
+                picture.path(path, stroke=layer.color, stroke_width=compact(width), **style)
+    written = _cut_marks(picture, plot, chart, drawn, width)
+    if chart.gaps:
+        places = np.array([plot.x(at) for at in gap_places(chart, slot)])
+        lines = "".join(f"M{compact(at)} {compact(plot.bottom)}V{compact(plot.y(drawn.top))}" for at in places)
+        picture.path(lines, stroke=INK, stroke_width=1, stroke_dasharray="4 3")
+        written = beside(written, places, chart, 7.0)
+    for at, text in written:
+        picture.text(at, plot.y(drawn.top) - 5, text, "middle")
+    for x_at, line, label, style in legend:
+        base = plot.bottom + 54 + _LEGEND_LINE * (line - 1)
+        if style:
+            picture.path(f"M{compact(x_at + 5)} {compact(base + 1)}v-10", stroke_width=10, **style)
+        picture.text(x_at + (15 if style else 0), base, label)
     return picture.svg()
 
 
 def _plot(chart: StackedBars, reach: float) -> Plot:
     low, high, _ = bar_axis(np.asarray(chart.x, dtype=np.float64))
-    return Plot(52, 26, _LEGEND_AT - 52 - 16, 194, low, high, reach * 1.04)
+    return Plot(_LEFT, 26, WIDTH - _LEFT - _RIGHT, 194, low, high, reach * 1.04)
 
 
 def stacked_span(chart: StackedBars) -> tuple[float, float]:
@@ -98,32 +128,43 @@ def _columns(plot: Plot, x: Floats, low: Floats, high: Floats) -> str:
     return "".join(f"M{compact(plot.x(at))} {lower:g}V{upper:g}" for at, lower, upper in places)
 
 
-def _legend_of_means(picture: Picture, chart: StackedBars) -> None:
-    """Write the legend in the order of the stack, top layer first, with each layer's mean."""
+def _legend(chart: StackedBars, *, marked: bool) -> Iterator[tuple[float, int, str, dict[str, Attribute]]]:
+    """Yield where each entry of the legend stands, in which line, its text and how its box is painted.
+
+    The top layer of the stack comes first, with its mean; then what hatched and pale bars are.
+    """
     written = zip(chart.series, legend_values(chart), strict=True)
     shown = [(f"{layer.label} {mean}", layer.color) for layer, mean in written if np.nan_to_num(layer.values).any()]
-    picture.text(_LEGEND_AT, 36, legend_title(chart))
-    draw_legend(picture, _LEGEND_AT, 58, shown[::-1])
+    entries: list[tuple[str, dict[str, Attribute]]] = [(legend_title(chart), {})]
+    entries += [(shorten(label, 60), {"stroke": color}) for label, color in shown[::-1]]
+    if marked and chart.marked_label:
+        entries.append((hatched_label(shorten(chart.marked_label, 60)), {"stroke": INK, "mask": "url(#apart)"}))
+    if chart.pale_label:
+        entries.append((pale_label(chart.pale_label), {"stroke": INK, "stroke_opacity": PALE}))
+    x, line = float(_LEFT), 1
+    for label, style in entries:
+        width = text_width(label) + (15 if style else 0)
+        if x > _LEFT and x + width > WIDTH - _RIGHT:
+            x, line = float(_LEFT), line + 1
+        yield x, line, label, style
+        x += width + _LEGEND_GAP
 
 
-def _cut_marks(picture: Picture, plot: Plot, chart: StackedBars, drawn: DrawnBars, width: float) -> None:
-    """Draw a break near the top of each bar that is cut off, and write its true height above it if there is room."""
+def _cut_marks(
+    picture: Picture, plot: Plot, chart: StackedBars, drawn: DrawnBars, width: float
+) -> list[tuple[float, str]]:
+    """Draw a break near the top of each bar that is cut off; return the true heights that have room above them."""
     cut = np.flatnonzero(drawn.cut)
     if not len(cut):
-        return
+        return []
     middles = np.array([plot.x(at) for at in np.asarray(chart.x)[cut]])
     y, reach = plot.y(drawn.top) + 14, width + 6
     lines = (f"M{compact(x - reach / 2)} {compact(y + d)}l{compact(reach)} -5" for x in middles for d in (0, 5))
     picture.path("".join(lines), stroke=INK, stroke_width=1.6)
     totals = stack([layer.values for layer in chart.series])[-1][cut]
-    for k in labels_that_fit(middles, totals, 46):
-        picture.text(middles[k], plot.y(drawn.top) - 5, cell(totals[k], chart.unit), "middle")
-
-
-def _legend_of_hatches(picture: Picture, plot: Plot, label: str) -> None:
-    y = picture.height - 6
-    picture.path(f"M{compact(plot.left + 5)} {compact(y + 1)}v-10", stroke=INK, stroke_width=10, mask="url(#apart)")
-    picture.text(plot.left + 15, y, hatched_label(shorten(label, 60)))
+    return [
+        (float(middles[k]), cell(float(totals[k]), chart.unit)) for k in labels_that_fit(middles, totals, _VALUE_LABEL)
+    ]
 
 
 def bars(chart: Bars) -> Markup:
@@ -158,22 +199,6 @@ def _part_labels(parts: Sequence[Part], unit: Kind, limit: int = 6) -> list[str]
     """Return label and value of the largest parts, for screen readers."""
     largest = sorted(parts, key=lambda part: -part.value)[:limit]
     return [f"{shorten(part.label, 60)} {cell(part.value, unit)}" for part in largest]
-
-
-def split(chart: Split) -> Markup:
-    """Draw one bar divided into parts, with the names that fit; the legend is text below the picture."""
-    parts = [part for part in chart.parts if part.value > 0]
-    whole = sum(part.value for part in parts)
-    picture = Picture(f"{chart.title}: " + ", ".join(_part_labels(parts, chart.unit, len(parts))), 28)
-    x = 0.0
-    for part in parts:
-        width = WIDTH * part.value / whole
-        picture.rect(x, 0, max(0.5, width - 1), 28, part.color, f"{part.label} {cell(part.value, chart.unit)}")
-        name = f"{part.label} {cell(part.value, chart.unit)}"
-        if text_width(name) + 16 < width:
-            picture.text(x + 7, 18, name, color=readable_on(part.color), weight=600)
-        x += width
-    return picture.svg()
 
 
 def readable_on(color: str) -> str:

@@ -16,10 +16,10 @@ from tfprof_nb._units import shorten
 from tfprof_nb.render.markup import Attribute, element, empty, printable_markup
 from tfprof_nb.render.ticks import tick_text
 
-WIDTH = 680
+WIDTH = 860
 INK = "#7b7b7b"
 FONT = 12
-_LARGEST, _SMALLEST = 760 / WIDTH, 0.8  # times its own width
+_LARGEST, _SMALLEST = 1.12, 0.8  # times its own width
 _CHARACTER = 7.0  # mean width of a character of size FONT in common system fonts
 
 

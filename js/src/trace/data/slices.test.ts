@@ -57,6 +57,8 @@ describe("Slices", () => {
     expect(slices.nextMatch(2, 30, a, 1)).toBe(-1);
     expect(slices.nextMatch(2, 30, a, -1)).toBe(4);
     expect(slices.nextMatch(-1, 5, a, 1)).toBe(4);
+    const ranks = [slices.rank(0, 0, a), slices.rank(4, 20, a), slices.rank(2, 30, a)];
+    expect(ranks).toEqual([1, 2, 3]);
   });
 
   it("orders slices that start together by lane", () => {

@@ -221,4 +221,13 @@ export class Slices {
     }
     return found;
   }
+
+  /** The how-manyth in time an event is of the slices whose name matches, counted from 1. */
+  rank(event: number, time: TraceTime, names: Uint8Array): number {
+    let before = 0;
+    for (let i = 0; i < this.count; i++) {
+      if (names[this.nameOf(i)] && (this.startOf(i) - time || this.eventOf(i) - event) <= 0) before++;
+    }
+    return before;
+  }
 }

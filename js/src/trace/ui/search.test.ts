@@ -14,6 +14,8 @@ describe("matchOp", () => {
     const names = ["Iterator::Root::Zip[0]::Map", "Iterator::Root::Zip[1]::Map", "Iterator::Root::Zip"];
     expect([...matchOp(names, "Iterator::Root::Zip::Map")]).toEqual([1, 1, 0]);
     expect([...matchOp(names, "Iterator::Root::Zip[1]::Map")]).toEqual([0, 1, 0]);
+    expect([...matchOp(names, "Iterator::Root::Zip")]).toEqual([0, 0, 1]);
+    expect([...matchOp(["Iterator::Root::Zip", "Iterator::Root"], "Iterator::Root")]).toEqual([0, 1]);
   });
 
   it("finds an op with and without its type, and no other op that begins alike", () => {

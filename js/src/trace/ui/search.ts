@@ -16,7 +16,8 @@ const BRANCH = /\[\d+\]/g;
  * numbers of branches ("Zip[1]::Map" for "Zip::Map").
  */
 export function matchOp(names: readonly string[], op: string): Uint8Array {
-  const is = (name: string) => name === op || name.startsWith(`${op}:`) || name.replace(BRANCH, "") === op;
+  const typed = (name: string) => name.startsWith(`${op}:`) && name[op.length + 1] !== ":"; // "::" leads to a stage
+  const is = (name: string) => name === op || typed(name) || name.replace(BRANCH, "") === op;
   return Uint8Array.from(names, (name) => Number(is(name)));
 }
 
@@ -46,6 +47,7 @@ export class Search {
   /** Flags the names that match; null without a search. */
   names: Uint8Array | null = null;
   private before: EventTarget | null = null;
+  private count = 0;
 
   constructor(
     private readonly header: Pick<Header, "names" | "name_events">,
@@ -80,9 +82,17 @@ export class Search {
     this.names = text ? match(this.header.names, text) : null;
     const slices = this.actions.highlight(this.names);
     const hits = this.eventsOf(this.names) ?? slices;
-    this.hits.textContent = this.names ? `${grouped(hits)} ${hits === 1 ? "hit" : "hits"}` : "";
+    this.count = hits;
+    this.at(null);
     this.previous.hidden = this.next.hidden = !this.names;
     this.previous.disabled = this.next.disabled = hits === 0;
+  }
+
+  /** Says at which of the hits the viewer is, counted from 1; null if it is at none. */
+  at(position: number | null): void {
+    const hits = `${grouped(this.count)} ${this.count === 1 ? "hit" : "hits"}`;
+    const told = position === null ? hits : `${grouped(position)} of ${grouped(this.count)}`;
+    this.hits.textContent = this.names ? told : "";
   }
 
   /** The number of events with the flagged names, if the header has it: slices can stand for several. */

@@ -46,11 +46,13 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
     file, line, change = _compiled(evidence, ops.place(loops.frame))
     asked = "jit_compile=True in model.compile" if file else "jit_compile=True in the tf.function of the step"
     told = f": {quoted(change, 120)}" if change else ""
-    names = ", ".join(name.rpartition("/")[2] for name in loops.layers[:_NAMED])
+    named = [name.rpartition("/")[2] for name in loops.layers]
+    more = len(named) - _NAMED + 1
+    names = ", ".join(named if more <= 1 else [*named[: _NAMED - 1], f"and {more} more"])
     pays = _LEAST_SAVED * loops.cost_share * float(evidence.steps.table["step_ms"].sum()) > _COMPILING_MS
     yield Case(
         percent,
-        f"Recurrent layers run many small ops: {names}{', ...' * (len(loops.layers) > _NAMED)}",
+        f"Recurrent layers run many small ops: {names}",
         f"Their loops over time run about {_units.count(round(loops.per_step, -1))} ops per step, of "
         f"{_units.microseconds(loops.mean_us)} on average. With the time to start them, they take "
         f"{_units.percent(percent)} of each step.",

@@ -10,6 +10,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.findings import Case, Earlier
 from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.events.removals import REMOVAL
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.syntax import first_given
 
@@ -60,6 +61,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
         fix_of(evidence),
         severity="info",
         gain=(percent, 0.0, percent),
+        op_name=REMOVAL,
         start_ms=found.longest_start_ms,
         duration_ms=found.longest_ms,
     )
