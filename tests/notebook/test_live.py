@@ -93,7 +93,7 @@ def test_the_busy_kernel_tells_of_the_steps_as_they_end(run):
 
 def test_fit_tells_what_waits_inside_its_function_and_the_profile_shows_no_question_for_that(run):
     texts = [text(message) for message in run("%%tfprofile waits\nfit(40)")]
-    (*_, last) = [line for line in texts if line.startswith("Recording: ") and "steps" in line]
+    (*_, last) = [line for line in texts if " steps, typically " in line]
     assert 0 < int(re.search(r"(\d+)% waiting for data", last)[1]) <= 100
     run("assert not waits.events['name'].astype(str).str.contains('IteratorGetModelProto').any()")
 

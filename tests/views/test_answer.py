@@ -206,7 +206,8 @@ def test_other_pages_have_one_sentence_above_them(traced):
 @pytest.mark.parametrize("start_ms", [math.nan, 2.0])
 def test_a_finding_that_the_trace_proves_has_one_link_to_it(start_ms):
     proof = {"op_name": "", "proved_by": "trace", "start_ms": start_ms, "duration_ms": 1.0}
-    assert [(link.text, link.page) for link in links_of(proof)] == [("Show in the trace", "Trace")]
+    text = "Open the trace" if math.isnan(start_ms) else "Show in the trace"
+    assert [(link.text, link.page) for link in links_of(proof)] == [(text, "Trace")]
     texts = [link.text for link in links_of(proof | {"proved_by": "ops"})]
     assert texts == ["Show in Ops", *["Show in the trace"][: start_ms == 2]]
 

@@ -72,7 +72,8 @@ def panels(result: InputPipeline, tf_data: TfData, steps: Steps, fix: Note | Non
         Note(headline(result), "answer"),
         *([fix] if fix else advice(result, tf_data)),
         *_statistics(result, steps),
-        *(_per_step(result, steps) or graph(steps)),
+        *graph(steps),
+        *_per_step(result, steps),
         *_input_ops(result),
     ]
 
@@ -83,12 +84,13 @@ def _statistics(result: InputPipeline, steps: Steps) -> list[Panel]:
     if not len(result.steps):
         return []
     figures = [Figure("median step", _units.milliseconds(float(steps.timed["step_ms"].median())))]
-    if _is_known(result):
-        wait, longest = (_units.milliseconds(numbers[f"input_ms_{name}"]) for name in ("mean", "max"))
+    for column, what in (("step_ms", "step"), ("input_ms", "wait for data"))[: 2 if _is_known(result) else 1]:
+        mean, deviation, low, high = (
+            _units.milliseconds(numbers[f"{column}_{name}"]) for name in ("mean", "std", "min", "max")
+        )
         figures += [
-            Figure("of all steps' time waits for data", _units.percent(numbers["input_percent"])),
-            Figure("mean wait of a step", wait, "of the steps in the averages"),
-            Figure("longest wait of a step", longest),
+            Figure(f"average {what}, deviation {deviation}", mean, "of the steps in the averages"),
+            Figure(f"range of a {what}", f"{low} to {high}", f"shortest and longest {what}"),
         ]
     return [KeyFigures(figures)]
 

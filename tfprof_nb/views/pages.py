@@ -25,7 +25,7 @@ def links_of(finding: dict[Any, Any]) -> list[Link]:
     """Lead from a finding to the page that proves it, and to the event in the trace that shows it best."""
     op, proof, page = finding["op_name"] or None, finding["proved_by"], PAGES[finding["proved_by"]]
     if math.isnan(finding["start_ms"]):
-        return [Link("Show in the trace" if proof == "trace" else f"Show in {page}", page, op)]
+        return [Link("Open the trace" if proof == "trace" else f"Show in {page}", page, op)]
     start = int(finding["start_ms"] * PS_PER_MS)
     wait = (start, start + int(finding["duration_ms"] * PS_PER_MS))
     proofs = [] if proof == "trace" else [Link(f"Show in {page}", page)]

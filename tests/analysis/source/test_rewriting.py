@@ -89,7 +89,10 @@ label = "ü" + name(net.predict(x["ü"], batch_size=1))
     assert told == [
         "best = np.amax(agent.net.predict_on_batch(s)[0], axis=1)",
         "y = net.predict_on_batch(x)",
-        *[""] * 4,
+        "",
+        "",
+        "y = net.predict_on_batch(x)",
+        "",
         "a, b = net.predict_on_batch(x), net.predict_on_batch(y)",
     ]
     assert on_batch(code, "cell", 9, "predict") == 'label = "ü" + name(net.predict_on_batch(x["ü"]))'

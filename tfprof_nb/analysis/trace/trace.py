@@ -148,10 +148,17 @@ class Trace(Result):
         return self._event_names.of_op(op)
 
     def event_of(self, op: str, start_ps: int, end_ps: int) -> dict[str, Any] | None:
-        """Return where the first event of an op that starts between two times is drawn; None if there is none."""
-        codes = self._event_names.codes_of(op)
-        found = self.find(codes, -1, start_ps - _ROUNDED_PS, 1) if codes else None
-        return found if found and found["start_ps"] <= end_ps + _ROUNDED_PS else None
+        """Return where the first event of an op between two times is drawn; None if there is none.
+
+        It starts between them, or else runs already.
+        """
+        if not (codes := self._event_names.codes_of(op)):
+            return None
+        found = self.find(codes, -1, start_ps - _ROUNDED_PS, 1)
+        if found and found["start_ps"] <= end_ps + _ROUNDED_PS:
+            return found
+        before = self.find(codes, -1, start_ps, -1)
+        return before if before and before["start_ps"] + before["duration_ps"] > start_ps else None
 
     def flows(self, event: int) -> list[dict[str, Any]]:
         """Return what caused an event (``direction`` is ``from``) and what it caused (``to``), on all tracks.
