@@ -247,8 +247,9 @@ class Results:
     @_kept(TfData)
     def tf_data(self) -> TfData:
         """The pipelines of tf.data, and the stage that delays them."""
-        waiting = [self.overview.summary[name] for name in ("input_percent", "input_between_steps_percent")]
-        return self._page("tf_data", self._in_part(tf_data(self.data.forests, sum(waiting))))
+        return self._page(
+            "tf_data", self._in_part(tf_data(self.data.forests, self.overview.summary["waiting_percent"]))
+        )
 
     @_kept(Kernels)
     def kernels(self) -> Kernels:

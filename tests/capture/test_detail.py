@@ -241,3 +241,21 @@ def test_calls_from_python_are_heard_but_not_those_that_a_graph_makes(monkeypatc
         outer(tf.constant(1.0))
         inner(tf.constant(1.0))
     assert heard == [("outer", True), ("inner", True)]
+
+
+@pytest.mark.tensorflow
+def test_a_call_that_runs_when_watching_begins_is_not_heard_and_does_not_fail(monkeypatch):
+    import tensorflow as tf
+
+    heard = []
+    monkeypatch.setattr(Detail, "_call_ended", lambda _, name, seconds: heard.append(name))
+    watching = Detail().watching()
+
+    @tf.function
+    def begins(x):
+        watching.__enter__()  # while Python traces it
+        return x + 1
+
+    begins(tf.constant(1.0))
+    watching.__exit__(None, None, None)
+    assert heard == []

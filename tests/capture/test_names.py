@@ -158,5 +158,4 @@ def test_a_profile_has_them():
     with tp.profile() as p:
         model.predict(array, verbose=0)
     known = Code(p.data.texts, p.data.name_objects)
-    assert known.has_names
     assert known.global_object(__file__, "model").kind == "model"

@@ -78,9 +78,10 @@ def overview(
         means: ``input_percent_median`` is that of the median step, ``longest_wait_step`` the step with the longest
         wait, ``longest_wait_share`` its share (0 to 1) of all waiting, ``waits_only_at_starts`` whether only few steps,
         which start a pass over the data, wait long; ``fetches_in_steps`` whether every measured step fetched data, so
-        that none of its other time can be waiting for data. ``step_ms`` and ``input_ms`` are
-        means. ``mxu_percent`` and ``vpu_percent`` are the mean utilisation of the matrix and vector units of a TPU,
-        if it recorded counters of them. ``unrecorded_gpus`` is how many GPUs the profile names, if it has work of none,
+        that none of its other time can be waiting for data. ``waiting_percent`` adds the fetches between marked steps
+        to ``input_percent``. ``step_ms`` and ``input_ms`` are means. ``mxu_percent`` and ``vpu_percent`` are the mean
+        utilisation of the matrix and vector units of a TPU, if it recorded counters of them.
+        ``unrecorded_gpus`` is how many GPUs the profile names, if it has work of none,
         and ``drawn_by`` the tool of which the file is a drawing, without ops (``Horovod``, ``tfprof``).
         ``capture_ms`` is the time of the whole capture; for a single host with
         steps, ``measured_steps_ms``, ``warm_up_steps_ms``, ``other_steps_ms`` (of other phases, such as validation)
@@ -120,6 +121,7 @@ def overview(
         **_device_use(ops),
         **unit_percents(forests),
     }
+    summary["waiting_percent"] = summary["input_percent"] + summary["input_between_steps_percent"]
     reported = [f"The profiler reported: {text}" for forest in forests for text in _reports(forest)]
     idle, count = idle_devices(forests)
     unused = [f"No work was recorded on {len(idle)} of {count} devices: {', '.join(idle)}."] if idle else []

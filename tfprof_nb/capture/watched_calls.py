@@ -34,8 +34,9 @@ def watched_calls(ended: Callable[[str, float], None]) -> Iterator[None]:
     @functools.wraps(add)
     def set_metadata(self: Any, **kwargs: Any) -> None:
         add(self, **kwargs)
-        if _HOW in kwargs and threading.get_ident() == thread and executing_eagerly():
-            name, began = self.began
+        known = getattr(self, "began", None)  # not of a call that was running when this began
+        if known and _HOW in kwargs and threading.get_ident() == thread and executing_eagerly():
+            name, began = known
             ended(name, time.monotonic() - began)
 
     with ExitStack() as undo:

@@ -94,12 +94,8 @@ def headline(answer: Answer, advice: Advice) -> Headline:
         share, says = row["cell_percent"], "%" in row["finding"]
         little = not share >= _WORTH_SAYING_PERCENT
         of_cell = "" if says or little else f" That is {_units.percent(share)} of the {answer.whole}'s time."
-        return Headline(f"{_ended(row['finding'])}{of_cell}", *_gain(row))
+        return Headline(f"{row['finding']}.{of_cell}", *_gain(row))
     return Headline(sentence(answer, calm=_is_calm(advice)))
-
-
-def _ended(text: str) -> str:
-    return text if text.endswith("...") else f"{text}."
 
 
 def _is_calm(advice: Advice) -> bool:
@@ -201,7 +197,7 @@ def _card(row: dict[Any, Any], diff: Diff, tree: Breakdown, *, leads: bool) -> C
         to_do, fix = found.groups()
     return Change(
         place=row["place"],
-        action=to_do if leads else _ended(row["finding"]),
+        action=to_do if leads else f"{row['finding']}.",
         text=f"{row['evidence']} {fix}".rstrip(),
         old=diff.old,
         new=diff.new,
@@ -258,10 +254,10 @@ def _facts(overview: Overview, steps: Steps) -> list[Figure]:
     if not math.isnan(numbers["cores_busy"]):
         busy = f"{numbers['cores_busy']:.1f} of {_units.count(numbers['cores'])}"
         figures.append(Figure("cores busy", busy, "of the processors that the program may use"))
-    if not math.isnan(numbers["input_percent"]):
+    if not math.isnan(waiting := numbers["waiting_percent"]):
         verdict = _VERDICTS.get(str(numbers["verdict"]), "")
         about = f"of a step waits for data{verdict and f': {verdict}'}"
-        figures.append(Figure(about, _units.percent(numbers["input_percent"])))
+        figures.append(Figure(about, _units.percent(waiting)))
     if numbers["process_peak_bytes"] > 0:
         figures.append(Figure("peak memory of the process", _units.size(numbers["process_peak_bytes"])))
     return [*figures, *_of_hardware(overview)]

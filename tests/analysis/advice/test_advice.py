@@ -170,6 +170,7 @@ def test_pages_agree_on_the_wait_for_data_that_is_fetched_outside_the_marks(tmp_
         "Steps wait for data 34.3% of their time, 34.3% of it before their marks begin."
     )
     assert profile.tf_data.summary["waiting_percent"] == pytest.approx(34.3, abs=0.05)
+    assert profile.overview.summary["waiting_percent"] == pytest.approx(34.3, abs=0.05)
 
 
 @pytest.mark.parametrize(("fetch_us", "inside"), [(800, True), (100, False)])

@@ -48,11 +48,6 @@ class Code:
         """The files and cells, the profiled cell first, then the other cells, the newest first."""
         return sorted(self._texts, key=lambda name: (name != "cell", not name.startswith("In["), -_number(name)))
 
-    @property
-    def has_names(self) -> bool:
-        """Whether the capture recorded what names stand for."""
-        return bool(self._names.objects)
-
     def object_of(self, file: str, expression: ast.expr) -> NameObject | None:
         r"""Return the object that a name, or one with dots, stood for when the code ran; None if that is unknown.
 

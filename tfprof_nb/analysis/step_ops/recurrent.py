@@ -11,8 +11,6 @@ from tfprof_nb.analysis.step_ops.small_ops import RECURRENT, in_loops, with_cost
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 
 _OF_LARGE_OPS = "ConvLSTM2D"  # convolutions, which XLA made twice as slow
-
-
 _MIN_COUNT = 200
 # XLA saved 30% to 90% of steps whose loops ran ops of 1 to 5 µs, and nothing where these took 10 µs or more.
 _SMALL_US = 6.0

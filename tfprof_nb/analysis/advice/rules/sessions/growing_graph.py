@@ -10,7 +10,7 @@ from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
 from tfprof_nb.analysis.advice.findings import Case, Earlier
 from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, MIN_SAMPLES
-from tfprof_nb.analysis.advice.rules.sessions._runs import SESSION_RUN
+from tfprof_nb.analysis.advice.rules.sessions import SESSION_RUN
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.session_graphs import AddedOp, added_in_loop

@@ -125,9 +125,9 @@ def _ops_ms(evidence: Evidence) -> tuple[float, float]:
     A graph leaves out what nothing uses. An eager tape computes the gradients of all weights of a convolution's kind,
     also of frozen ones: each that is used changes a variable.
     """
-    ops, recorded = evidence.ops.table, evidence.steps.table["ops_recorded"].astype(bool)
+    ops = evidence.ops.table
     ops = ops[(ops["side"] == "host") & ops["eager"].astype(bool) & ~ops["op_type"].str.contains(FETCHING_OPS)]
-    times_ms = ops["self_us"] / _units.US_PER_MS * (len(recorded) / recorded.sum() if recorded.any() else 1.0)
+    times_ms = ops["self_us"] / _units.US_PER_MS
     of_weights, updates = (ops["op_type"].str.contains(kinds) for kinds in (_GRADIENTS_OF_WEIGHTS, _UPDATES))
     computed, used = (float(ops.loc[which, "occurrences"].sum()) for which in (of_weights, updates))
     needless = max(0.0, 1 - used / computed) if computed else 0.0

@@ -1,3 +1,0 @@
-"""What Python calls to run a session."""
-
-SESSION_RUN = "BaseSession.run"
