@@ -14,7 +14,7 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
 from tfprof_nb.analysis.advice.catalogue import BY_CHANCE, rules
-from tfprof_nb.analysis.advice.claims import explained_kinds
+from tfprof_nb.analysis.advice.claims import explained_by
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown
 from tfprof_nb.analysis.source.changed_text import changed_text
 from tfprof_nb.analysis.source.code import Code, line_at
@@ -121,8 +121,7 @@ def _chosen(tree: Breakdown, advice: Advice, code: Code) -> Answer:
     if lead is not None:
         row = advice.table.iloc[lead]
         about = 1.0 if math.isnan(row["cell_percent"]) else float(row["cell_percent"]) / 100
-        kinds = explained_kinds(rules()[row["rule"]])
-        larger = free[free["share"] > np.where(free["kind"].isin(kinds), about / _MOSTLY, about)]
+        larger = free[free["share"] > np.where(explained_by(rules()[row["rule"]], free), about / _MOSTLY, about)]
         if larger.empty:
             return Answer("finding", lead, _row(table[table["id"] == row["node"]], code), model_share)
     chance = (advice.table["rule"] == BY_CHANCE).to_numpy()

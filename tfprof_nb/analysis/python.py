@@ -56,7 +56,8 @@ _TIMES = ["self_ms", *_OF_STEPS, "graphs_ms", "other_ms"]
 _INNER = re.compile(r"(\.<locals>)?\.<(listcomp|genexpr|dictcomp|setcomp)>")
 _INNER_OF_MODULE = re.compile(r"<(listcomp|genexpr|dictcomp|setcomp)>")
 _STANDARD_LIBRARY = re.compile(r"python3\.\d+")
-_WRAPPER, _WRAPPERS_DEEP = "error_handler", 3
+# What Keras and TensorFlow wrap their functions in.
+_WRAPPERS, _WRAPPERS_DEEP = ("error_handler", "op_dispatch_handler"), 4
 LONGEST_GAP = 10  # intervals: a sample stands for no more time than that, however late the next one came
 _NOTHING = (
     "This profile has no samples of Python: it was recorded elsewhere, or with --no-python. Capture with %%tfprofile "
@@ -304,7 +305,7 @@ def frames_of_stacks(stacks: PythonStacks, labels: Mapping[str, str]) -> Frames:
     """Return the calls on the stacks; ``labels`` are the names of notebook cells by the names of their files."""
     function = stacks.place_function[stacks.frame_place]
     names = np.array([*map(_without_comprehension, stacks.function_name), ""], dtype=object)[function]
-    passes_on = np.array([str(name).endswith(_WRAPPER) for name in names], dtype=bool)
+    passes_on = np.array([str(name).endswith(_WRAPPERS) for name in names], dtype=bool)
     packages = np.array([*(_package(str(file)) for file in stacks.function_file), ""], dtype=object)[function]
     ours = packages == "tfprof_nb"
     return Frames(
@@ -343,7 +344,7 @@ def users_lines(stacks: PythonStacks) -> pd.DataFrame:
     end = np.append(start[1:], none) if count else start
     called = np.where(leaf < none, leaf, end) - 1
     packages = np.array([*(_package(str(file)) for file in stacks.function_file), ""], dtype=object)
-    wraps = np.array([str(name).endswith(_WRAPPER) for name in names], dtype=bool) | (packages == "tfprof_nb")
+    wraps = np.array([str(name).endswith(_WRAPPERS) for name in names], dtype=bool) | (packages == "tfprof_nb")
     for _ in range(_WRAPPERS_DEEP):
         called = np.where((called > start) & wraps[function[called]], called - 1, called)
     called = np.where((called >= start) & (end > start), called, none)

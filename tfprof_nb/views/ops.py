@@ -65,10 +65,10 @@ def _largest(table: pd.DataFrame, side: str) -> list[Panel]:
     if not len(rows):
         return []
     where, color = _SIDES[side]
-    return [
-        largest_bars(f"Self time by op type, {where}", rows, "op_type", color),
-        largest_bars(f"Self time by op, {where}", rows, OP, color, trim=without_calls),
-    ]
+    by_type = largest_bars(f"Self time by op type, {where}", rows, "op_type", color)
+    if rows["op_type"].is_unique:  # as where ops run one by one: they have no other name
+        return [by_type]
+    return [by_type, largest_bars(f"Self time by op, {where}", rows, OP, color, trim=without_calls)]
 
 
 def largest_bars(

@@ -15,12 +15,13 @@ import pandas as pd
 from tfprof_nb.analysis.advice.catalogue import rules
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
 from tfprof_nb.analysis.advice.findings import Finding, Severity, at_most, severity_of
-from tfprof_nb.analysis.advice.rule import GainOf, Group, Rule
+from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, GainOf, Group, Rule
+from tfprof_nb.analysis.breakdown.code_of_samples import TENSORFLOW
 
 # The kinds of nodes of `p.breakdown` that rules of a group explain.
 _KINDS: dict[Group, tuple[str, ...]] = {
     "input": ("wait", "start"),
-    "python": ("python", "callback", "keras", "load", "save", "op", "copy", "phase"),
+    "python": ("python", IN_TENSORFLOW, "callback", "keras", "load", "save", "op", "copy", "phase"),
     "graph": ("layer", "optimizer", "op"),
     "tracing": ("trace", "compile"),
     "devices": ("layer", "optimizer", "op", "copy"),
@@ -63,7 +64,7 @@ def _shares(evidence: Evidence) -> Callable[[GainOf, bool], float]:
 
 def _with_claim(finding: Finding, tree: pd.DataFrame, share_of: Callable[[GainOf, bool], float]) -> Finding:
     rule = rules()[finding.rule]
-    kinds = explained_kinds(rule)
+    kinds = _explained_kinds(rule)
     part = share_of(finding.gain_of, "trace" in kinds)
     percent = finding.estimated_gain_percent * part
     node, most_percent = _claim(finding, tree, rule)
@@ -85,8 +86,13 @@ def _with_claim(finding: Finding, tree: pd.DataFrame, share_of: Callable[[GainOf
     )
 
 
-def explained_kinds(rule: Rule) -> tuple[str, ...]:
-    """Return the kinds of nodes whose time a rule's cases are about."""
+def explained_by(rule: Rule, nodes: pd.DataFrame) -> pd.Series[bool]:
+    """Return which nodes of `p.breakdown` are of the kinds whose time a rule's cases are about."""
+    kind = nodes["kind"].mask(nodes["name"].str.startswith(f"{TENSORFLOW}."), IN_TENSORFLOW)
+    return kind.isin(_explained_kinds(rule))
+
+
+def _explained_kinds(rule: Rule) -> tuple[str, ...]:
     return rule.explains or _KINDS[rule.group]
 
 
@@ -98,9 +104,10 @@ def _claim(finding: Finding, tree: pd.DataFrame, rule: Rule) -> tuple[str, float
     what is at its place, if the finding has no estimate of its own.
     """
     below = tree[(tree["parent"] != "") & tree["id"].str.contains(f"/{rule.phase}", regex=False)]
-    of_kind = _outermost(below[below["kind"].isin(explained_kinds(rule))])
+    explained = explained_by(rule, below)
+    of_kind = _outermost(below[explained])
     bounded = bool(rule.explains) or rule.group in _BOUNDED
-    others = below["kind"].isin(_ONCE) & ~below["kind"].isin(explained_kinds(rule)) & bounded
+    others = below["kind"].isin(_ONCE) & ~explained & bounded
     placed = _outermost(below[(below["place"] == finding.place) & ~others & bool(finding.place)])
     if of_kind.empty and (placed.empty or rule.group == "memory"):
         return "", math.nan

@@ -13,6 +13,8 @@ Group = Literal["input", "python", "graph", "tracing", "devices", "memory", "ses
 TRACING_MS, VECTORISING_MS = 1000.0, 2000.0
 # A gain of which it is not known how much of the share it is.
 UNKNOWN = (math.nan, math.nan)
+# In `explains`: Python that runs inside TensorFlow, as between ops that run one by one.
+IN_TENSORFLOW = "python in TensorFlow"
 # What the code that a rule gives does to results: they stay equal, or equal but for rounding; examples come in another
 # order; batches, or the rows in them, are others; the training takes another course. "none": it never gives code.
 ChangesResults = Literal["equal", "close", "order", "batches", "rows", "dynamics", "none"]
@@ -50,7 +52,8 @@ class Rule:
     part_of
         The rule that this one says more about: what supersedes or silences that rule does so for this one.
     explains
-        The kinds of nodes of `p.breakdown` whose time its cases are about; empty for those of its group.
+        The kinds of nodes of `p.breakdown` whose time its cases are about, and `IN_TENSORFLOW` for what Python does in
+        TensorFlow; empty for those of its group.
     all_of, phase
         Whether a case is about all of these nodes, and the phase that they are in, such as ``validation``.
     frameworks

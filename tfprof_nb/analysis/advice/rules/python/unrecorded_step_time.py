@@ -22,6 +22,7 @@ RULE = Rule(
     "Looks for steps much of which is outside of ops, in profiles without samples of Python.",
     "Something runs there that the capture did not record.",
     group="python",
+    page="trace",
     after=NAMED,
     saved=UNKNOWN,
     moderate=UNEXPLAINED_PERCENT,

@@ -10,7 +10,7 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.findings import Case, Earlier, at_most
-from tfprof_nb.analysis.advice.rule import TRACING_MS, Rule
+from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, TRACING_MS, Rule
 from tfprof_nb.analysis.advice.rules.python._time import NAMED, told_by_python
 from tfprof_nb.analysis.advice.rules.tracing._eager import (
     MOSTLY_EAGER_PERCENT,
@@ -36,7 +36,7 @@ RULE = Rule(
     "training.",
     "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
     group="tracing",
-    explains=("op", "copy", "keras"),
+    explains=("op", "copy", IN_TENSORFLOW, "keras"),
     page="python",
     moderate=15.0,
     high=25.0,

@@ -8,7 +8,7 @@ import pandas as pd
 
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
 from tfprof_nb.analysis.advice.findings import Case, Earlier, at_most
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, Rule
 from tfprof_nb.analysis.advice.rules.tracing._eager import runs_eagerly, runs_functions
 from tfprof_nb.analysis.advice.rules.tracing._eager_lines import costliest_line, eager_ops
 from tfprof_nb.analysis.advice.wording import in_code
@@ -27,7 +27,7 @@ RULE = Rule(
     "Looks for loops that run no graph, such as a validation, and whose ops take long to start.",
     "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
     group="tracing",
-    explains=("op", "copy", "keras"),
+    explains=("op", "copy", IN_TENSORFLOW, "keras"),
     page="python",
     moderate=15.0,
     high=25.0,

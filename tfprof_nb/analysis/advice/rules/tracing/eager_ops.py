@@ -12,7 +12,7 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
 from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import TRACING_MS, Rule
+from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, TRACING_MS, Rule
 from tfprof_nb.analysis.advice.rules.tracing._eager import (
     EAGER_IN,
     FETCHING_OPS,
@@ -49,7 +49,7 @@ RULE = Rule(
     "Looks for programs whose ops run eagerly in each step: without a tf.function, or with run_eagerly=True.",
     "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
     group="tracing",
-    explains=("op", "copy", "keras", "optimizer"),
+    explains=("op", "copy", IN_TENSORFLOW, "keras", "optimizer"),
     page="ops",
     moderate=10.0,
     high=25.0,
