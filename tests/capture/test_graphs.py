@@ -326,6 +326,25 @@ class TestLinesOfLayers:
         lines = self.lines_of(described, lambda: model.fit(np.ones((4, 3)), np.ones((4, 17)), verbose=0))
         assert set(lines.values()) == {"model = keras.Sequential([keras.layers.Dense(17) for _ in range(3)])"}
 
+    def test_layers_without_weights_of_two_models_have_their_own_lines_in_every_call(self, described):
+        import keras
+        import tensorflow as tf
+
+        judge = keras.Sequential([keras.Input((5,)), keras.layers.LeakyReLU(), keras.layers.Dense(5)], name="judge")
+        judge.add(keras.layers.LeakyReLU())
+        maker = keras.Sequential([keras.Input((5,)), keras.layers.Dense(5)], name="maker")
+        maker.add(keras.layers.LeakyReLU())  # made last, runs first
+
+        @tf.function
+        def step(x):
+            return judge(maker(x)) + judge(x)
+
+        found = described(lambda: step(tf.ones((2, 5))))
+        frames, layers = found.graphs.frames["text"], found.graphs.layers
+        rows = found.graphs.nodes[found.graphs.nodes["op"] == "LeakyRelu"]
+        lines = [str(frames[layers["frame"][number]]).partition("(")[0] for number in rows["layer"]]
+        assert lines == ["maker.add", "judge = keras.Sequential", "judge.add", "judge = keras.Sequential", "judge.add"]
+
     def test_in_doubt_there_is_no_line(self, described):
         import keras
         import numpy as np

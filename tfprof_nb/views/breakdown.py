@@ -11,15 +11,18 @@ _COLUMNS = (
     Column("share", "share of the cell", "share", bar=True),
     Column("total_ms", "time", "ms"),
     Column("self_ms", "in itself", "ms", meaning="the time that none of its parts has"),
-    Column("count", "count", "count", meaning="how often it ran; 0 where that is unknown"),
+    Column("count", "count", "count", meaning="how often it ran, where that is known"),
     Column("place", "line", "code"),
     Column("kind", "kind"),
 )
+_INDENT = "\xa0\xa0"
 _ABOUT = "The time of the cell, {}: every moment is in one part, and parts add up to what they are parts of."
 
 
 def panels(result: Breakdown) -> list[Panel]:
     """Show the tree as a table, each part below what it is a part of."""
-    table = result.table.assign(depth=result.table["id"].str.count("/"))
+    table, depth = result.table, result.table["id"].str.count("/")
+    indented = depth.map(_INDENT.__mul__) + table["name"].astype(str)
+    table = table.assign(depth=depth, name=indented, count=table["count"].where(table["count"] > 0))
     about = _ABOUT.format(_units.milliseconds(result.summary["cell_ms"]))
     return [Note(about), Table("", table, _COLUMNS, 40, depth="depth"), *map(Note, result.notes)]

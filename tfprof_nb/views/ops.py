@@ -66,7 +66,7 @@ def _largest(table: pd.DataFrame, side: str) -> list[Panel]:
         return []
     where, color = _SIDES[side]
     by_type = largest_bars(f"Self time by op type, {where}", rows, "op_type", color)
-    if rows["op_type"].is_unique:  # as where ops run one by one: they have no other name
+    if (rows[OP].astype(str) == rows["op_type"].astype(str)).all():  # ops that run one by one have no other name
         return [by_type]
     return [by_type, largest_bars(f"Self time by op, {where}", rows, OP, color, trim=without_calls)]
 

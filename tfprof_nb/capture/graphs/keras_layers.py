@@ -2,12 +2,13 @@
 
 Scopes of a graph are not named like the layers (layers ``conv2d`` and ``conv2d_1`` can run in scopes ``conv2d_1`` and
 ``conv2d_1_2``). A layer with weights is recognised by the variables that its scope reads, a layer without weights by
-its order.
+its name and its order.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -49,7 +50,7 @@ def layers_of(nodes: Sequence[Node], models: Iterable[Any]) -> list[Layer | None
     """Return the layer of each node, for the nodes of functions that ran together."""
     layers = layers_by_path(models)
     by_scope = _by_variables(nodes, {path for path, layer in layers.items() if not _is_a("Model", layer)})
-    _by_order(nodes, _weightless(models), by_scope)
+    _by_order(nodes, models, by_scope)
     found = {path: _found(path, layers) for path in by_scope.values()}
     cache: dict[str, Layer | None] = {}
     return [_innermost(_forward_name(node.name), by_scope, found, cache) for node in nodes]
@@ -117,24 +118,40 @@ def _by_variables(nodes: Sequence[Node], known: set[str]) -> dict[str, str]:
     return found
 
 
-def _by_order(nodes: Sequence[Node], layers: Sequence[Any], by_scope: dict[str, str]) -> None:
-    """Add the layers without weights: scopes named after such layers, in the order in which they ran."""
-    free = list(layers)
-    scopes = dict.fromkeys(
-        scope for node in nodes if phase(node) == "forward" for scope in reversed(list(_scopes(node.name)))
-    )
-    for scope in scopes:
-        name = scope.rpartition("/")[2]
-        if scope in by_scope:
-            continue
-        layer = next((each for pool in (free, layers) for each in pool if _named_after(name, each.name)), None)
-        if layer is not None:
-            by_scope[scope] = _path(layer)
-            free = [each for each in free if each is not layer]
+def _by_order(nodes: Sequence[Node], models: Iterable[Any], by_scope: dict[str, str]) -> None:
+    """Add the layers without weights by scopes named after them.
+
+    In one call of a model each of its layers runs once, in order: the scopes that fit fewest layers choose first.
+    """
+    models = list(models)
+    layers = [layer for model in models for layer in _all_layers(model)]
+    weightless = {
+        name: [layer for layer in own if not layer.weights] for name, own in _by_model(models, layers).items()
+    }
+    calls: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for node in nodes:
+        for scope in _scopes(node.name) if phase(node) == "forward" else ():
+            calls[scope.rpartition("/")[0]].setdefault(scope)
+    for around, scopes in calls.items():
+        outer = around.rpartition("/")[2]
+        own = next((of for name, of in weightless.items() if name and _named_after(outer, name)), weightless[""])
+        fitting = {
+            scope: [layer for layer in own if _named_after(scope.rpartition("/")[2], layer.name)]
+            for scope in scopes
+            if scope not in by_scope
+        }
+        ran = set[int]()
+        for scope, fits in sorted(fitting.items(), key=lambda item: len(item[1])):
+            layer = next((each for each in fits if id(each) not in ran), fits[0] if fits else None)
+            if layer is not None:
+                by_scope[scope] = _path(layer)
+                ran.add(id(layer))
 
 
-def _weightless(models: Iterable[Any]) -> list[Any]:
-    return [layer for model in models for layer in _all_layers(model) if not layer.weights]
+def _by_model(models: Sequence[Any], layers: Sequence[Any]) -> dict[str, list[Any]]:
+    """Return layers by the name of their model, nested ones last; by no name, all."""
+    nested = [layer for layer in layers if _is_a("Model", layer)]
+    return {"": list(layers)} | {model.name: _all_layers(model) for model in reversed([*models, *nested])}
 
 
 def _all_layers(model: Any) -> list[Any]:

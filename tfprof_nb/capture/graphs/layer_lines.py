@@ -58,11 +58,26 @@ def _between(path: str, fitting: Mapping[str, list[Frame]], known: Mapping[str, 
 
 
 def _of_several(path: str, frames: list[Frame], fitting: Mapping[str, list[Frame]]) -> Frame | None:
-    """Return a layer's line; where layers share lines, and each has one, they were made in order."""
+    """Return a layer's line; where layers share lines, and each has one, they were made in order.
+
+    Keras numbers the layers that it names as they are made.
+    """
     if len(frames) <= 1:
         return frames[0] if frames else None
-    sharing = [other for other, own in fitting.items() if own == frames]
+    sharing = sorted((other for other, own in fitting.items() if own == frames), key=_number)
     return frames[sharing.index(path)] if len(sharing) == len(frames) else None
+
+
+def _number(path: str) -> int:
+    """Return the number at the end of a layer's name.
+
+    Examples
+    --------
+    >>> _number("generator/dense_12"), _number("dense")
+    (12, 0)
+    """
+    number = path.rpartition("_")[2]
+    return int(number) if number.isdecimal() else 0
 
 
 def _fitting(calls: list[_Construction], layer: Any, ran: set[str]) -> list[Frame]:
