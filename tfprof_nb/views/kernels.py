@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import pandas as pd
@@ -14,9 +15,31 @@ from tfprof_nb.views.columns import OP, op_column
 from tfprof_nb.views.ops import largest_bars
 
 _MAX_BARS = 48
+_UP_TO_TYPES = re.compile(r"[^<(]*")
+_SCALAR_OP = re.compile(r"\bscalar_(?!constant_)(\w+?)_op\b")
+
+
+def function_name(kernel: str) -> str:
+    """Return the function of a C++ kernel without namespaces and types, but with what Eigen computes in it.
+
+    Examples
+    --------
+    >>> function_name("void tensorflow::(anonymous namespace)::Resize<float>(int, float const*)")
+    'Resize'
+    >>> function_name("void Eigen::internal::EigenMetaKernel<Eigen::internal::scalar_sum_op<float, float>, long>(long)")
+    'EigenMetaKernel: sum'
+    >>> function_name("maxwell_sgemm_128x64_nt")
+    'maxwell_sgemm_128x64_nt'
+    """
+    found = _UP_TO_TYPES.match(kernel.replace("(anonymous namespace)::", ""))
+    name = found[0].removeprefix("void ").rpartition("::")[2] if found else ""
+    computed = ", ".join(dict.fromkeys(_SCALAR_OP.findall(kernel)))
+    return f"{name}: {computed}" if computed else name or kernel
+
+
 _COLUMNS = (
     Column("rank", "rank", "count", meaning="by total time"),
-    Column("kernel", "kernel", "code", path=True),
+    Column("kernel", "kernel", "code", path=True, trim=function_name),
     op_column(meaning="the op that launched it"),
     Column("total_us", "total time", "us", bar=True),
     Column("occurrences", "runs", "count"),
@@ -54,7 +77,15 @@ def panels(kernels: Kernels) -> list[Panel]:
         figures.append(Figure("in tensor cores", _units.share(in_tensor_cores), "share of kernel time"))
     return [
         KeyFigures(figures),
-        largest_bars("Kernels by total time", kernels.table, "kernel", DEVICE_COMPUTE, "total_us", most=_MAX_BARS),
+        largest_bars(
+            "Kernels by total time",
+            kernels.table,
+            "kernel",
+            DEVICE_COMPUTE,
+            "total_us",
+            trim=function_name,
+            most=_MAX_BARS,
+        ),
         Table("Kernels", _ranked(kernels.table), columns, selects=OP),
         *(Note(note, "info") for note in kernels.notes),
     ]
