@@ -23,6 +23,7 @@ SAY_WHY = (
 )
 LEAST_SAVED = 0.75  # of the time of calls that trace: what they do once they are traced remains
 MOSTLY_TRACING = 0.5
+_ITERATING = "_on_iterator"
 _EXPENSIVE_CALL_PERCENT = 20.0
 _MIN_TRACING_CALLS = 3
 _SIGNS = {
@@ -82,11 +83,20 @@ def traced_again(evidence: Evidence, rule: str) -> Iterator[Case]:
 
 
 def new_functions(evidence: Evidence) -> tuple[int, float]:
-    """Return how many functions of one name Keras made and traced, and in which time; 0 if no more than phases need."""
+    """Return how many functions of one name Keras made and traced, and in which time; 0 if no more than phases need.
+
+    Training and validation use functions of one name, predictions those of another one.
+    """
     calls = evidence.functions.table
-    traced = calls[calls["mode"].str.startswith("traced") & calls["function"].isin(OF_KERAS) & (calls["tracings"] == 1)]
-    phases = evidence.steps.table["phase"].nunique()
-    if traced.empty or traced["calls"].max() <= phases:
+    iterating = calls["function"].isin(OF_KERAS) & calls["function"].str.endswith(_ITERATING)
+    traced = calls[calls["mode"].str.startswith("traced") & iterating & (calls["tracings"] == 1)]
+    if traced.empty or traced["calls"].max() <= iterating_phases(evidence):
         return 0, 0.0
     most = traced.nlargest(1, "calls").iloc[0]
     return int(most["calls"]), float(traced["total_ms"].max())
+
+
+def iterating_phases(evidence: Evidence) -> int:
+    """Return how many phases the steps have but predictions, at least one."""
+    phases = evidence.steps.table["phase"]
+    return max(int(phases[phases != "predict"].nunique()), 1)
