@@ -112,7 +112,7 @@ def answer_of_tracing(*calls):
         rows.append((f"{phase}/trace:f", phase, "tracing f", "trace", 300.0, 300.0, count, f"cell line {line}"))
     table = pd.DataFrame(rows, columns=["id", "parent", "name", "kind", "total_ms", "self_ms", "count", "place"])
     tree = Breakdown(table.assign(share=table["total_ms"] / 1000), {"cell_ms": 1000.0}, [])
-    return answer(tree, Advice(pd.DataFrame([finding(severity="info", change="")]), {}, []), Code({}))
+    return answer(tree, Advice(pd.DataFrame([finding(severity="info", change="")]), {}, []), Code({"cell": "x"}))
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,18 @@ from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.findings import Case, Earlier
 from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.events.removals import REMOVAL
-from tfprof_nb.analysis.source.code import line_at
+from tfprof_nb.analysis.source.code import Code, line_at
+from tfprof_nb.analysis.source.syntax import first_given
 from tfprof_nb.analysis.source.untuned import untuned
 
 _MIN_TIMES, _SPREAD = 5, 1.5  # waits that are no chance; how far their sum is off in other runs, in deviations
 _FIX = (
     "Turn the autotuner off: `options = tf.data.Options()`, `options.autotune.enabled = False`, and a dataset that ends "
     "with `.with_options(options)`. The values stay the same; stages with `tf.data.AUTOTUNE` run on all processors."
+)
+_BY_KERAS = (
+    "Keras makes the pipeline of what `fit` is given here, and its autotuner cannot be turned off. Fewer passes end "
+    "less often: a `__len__`, or `steps_per_epoch=`, that counts the batches of several epochs as one."
 )
 
 RULE = Rule(
@@ -53,7 +58,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
         f"{_units.milliseconds(found.total_ms)}{' in all' * (found.times > 1)} to end, while no other thread worked: the "
         "program waits until the autotuner of tf.data wakes up. "
         f"{'So it was in this run; others may not wait.' if few else 'In other runs, other passes wait.'}",
-        _FIX,
+        _BY_KERAS if _makes_keras(evidence.code, place) else _FIX,
         place,
         change,
         severity="info" if few else None,
@@ -62,3 +67,11 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
         start_ms=found.longest_start_ms,
         duration_ms=found.longest_ms,
     )
+
+
+def _makes_keras(code: Code, place: str) -> bool:
+    """Whether Keras makes the pipeline of the call of `fit` at a place: of a PyDataset or a generator."""
+    fit = code.call_at(*line_at(place), "fit")
+    given = first_given(fit) if fit else None
+    known = code.object_of(line_at(place)[0], given) if given else None
+    return known is not None and known.kind in ("keras dataset", "generator")
