@@ -123,7 +123,8 @@ def sentence(answer: Answer, *, calm: bool) -> str:
             count, place = int(node["count"]), str(node["place"])
             times = f"in {_units.count(count)} calls{place and f', most at {place}'}" if count > 1 else "once"
             name = _title(node) if count > 1 else _name(node)
-            return f"{name[:1].upper()}{name[1:]} takes {share} of the {whole}'s time, {times}. Longer training hides it."
+            name = f"{name[:1].upper()}{name[1:]}"
+            return f"{name} takes {share} of the {whole}'s time, {times}. Longer training hides it."
         case "spread":
             return f"No part stands out: the largest, {_name(node)}, takes {share} of the {whole}'s time."
     name = _name(node)

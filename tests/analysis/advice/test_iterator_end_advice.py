@@ -84,7 +84,11 @@ DATA = "data = tf.data.Dataset.range(9)\n"
     ("text", "known", "change"),
     [
         (f"{DATA}for x in data:\n    f(x)", None, "for x in data.with_options(options):"),
-        (f"{DATA}for k, x in enumerate(data, 1):\n    f(x)", None, "for k, x in enumerate(data.with_options(options), 1):"),
+        (
+            f"{DATA}for k, x in enumerate(data, 1):\n    f(x)",
+            None,
+            "for k, x in enumerate(data.with_options(options), 1):",
+        ),
         (
             f"{DATA}net.fit(data, validation_data=data)",
             None,
@@ -93,8 +97,10 @@ DATA = "data = tf.data.Dataset.range(9)\n"
         (
             "0\nnet.fit(x, y)",
             ARRAYS,
-            "untuned = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(len(x)).batch(32).with_options(options)\n"
-            "net.fit(untuned)",
+            (
+                "untuned = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(len(x)).batch(32).with_options(options)\n"
+                "net.fit(untuned)"
+            ),
         ),
         ("0\nnet.fit(x, y, validation_split=0.1)", ARRAYS, ""),
         ("0\nnet.fit(x, y)", None, ""),

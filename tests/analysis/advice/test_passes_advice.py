@@ -33,8 +33,7 @@ def test_waits_for_old_iterators_are_told_with_their_share_and_a_change_of_the_l
     assert first["severity"] != "info"
     assert 0 < first["gain_low_percent"] < first["estimated_gain_percent"]
     assert first["change"] == (
-        "options = tf.data.Options()\noptions.autotune.enabled = False\n"
-        "for a, b in batches.with_options(options):"
+        "options = tf.data.Options()\noptions.autotune.enabled = False\nfor a, b in batches.with_options(options):"
     )
     assert str(profile).splitlines()[2].startswith("The program waits for old iterators of tf.data to end")
 

@@ -163,7 +163,10 @@ def test_what_stands_beside_the_training_is_named_by_itself():
 @pytest.mark.parametrize(("phase", "named"), [("test", "cell/test/line"), ("validation", "cell/validation")])
 def test_a_loop_of_the_program_is_not_specific_but_what_keras_does_beside_the_training_is(phase, named):
     rows = [("cell", "", "cell", "phase", 100.0), ("cell/train", "cell", "train", "phase", 10.0)]
-    rows += [(f"cell/{phase}", "cell", phase, "phase", 90.0), (f"cell/{phase}/line", f"cell/{phase}", "f", "keras", 60.0)]
+    rows += [
+        (f"cell/{phase}", "cell", phase, "phase", 90.0),
+        (f"cell/{phase}/line", f"cell/{phase}", "f", "keras", 60.0),
+    ]
     table = pd.DataFrame(rows, columns=["id", "parent", "name", "kind", "total_ms"])
     assert largest(table, 1)["id"].tolist() == [named]
 

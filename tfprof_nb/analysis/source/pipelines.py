@@ -35,9 +35,8 @@ def stages(
         yield file, expression
         if isinstance(expression.func, ast.Attribute):
             yield from stages(code, file, expression.func.value, passed)
-    elif isinstance(expression, ast.Name) and expression not in passed:
-        if found := _assigned(code, file, expression):
-            yield from stages(code, *found, (*passed, expression))
+    elif isinstance(expression, ast.Name) and expression not in passed and (found := _assigned(code, file, expression)):
+        yield from stages(code, *found, (*passed, expression))
 
 
 def is_dataset(code: Code, file: str, expression: ast.expr) -> bool:
@@ -92,7 +91,8 @@ def batch_size(code: Code, file: str, expression: ast.expr) -> int:
 def _assigned(code: Code, file: str, name: ast.Name) -> tuple[str, ast.expr] | None:
     """Return what a name stands for at its place: what was assigned last before, or else in another cell.
 
-    What other functions assign is theirs. A function's parameter stands for what the program's calls of the function give, if all give the same.
+    What other functions assign is theirs. A function's parameter stands for what the program's calls of the function
+    give, if all give the same.
     """
     if given := _given(code, file, name):
         return given if given[1] is not name else None

@@ -16,8 +16,8 @@ from tfprof_nb.analysis.source.untuned import untuned
 
 _MIN_TIMES, _SPREAD = 5, 1.5  # waits that are no chance; how far their sum is off in other runs, in deviations
 _FIX = (
-    "Turn the autotuner off: `options = tf.data.Options()`, `options.autotune.enabled = False`, and a dataset that ends "
-    "with `.with_options(options)`. The values stay the same; stages with `tf.data.AUTOTUNE` run on all processors."
+    "Turn the autotuner off: `options = tf.data.Options()`, `options.autotune.enabled = False`, and a dataset that "
+    "ends with `.with_options(options)`. The values stay the same; stages with `tf.data.AUTOTUNE` use all processors."
 )
 _BY_KERAS = (
     "Keras makes the pipeline of what `fit` is given here, and its autotuner cannot be turned off. Fewer passes end "
@@ -28,8 +28,8 @@ RULE = Rule(
     "old-iterators-end",
     "The program waits for old iterators of tf.data to end",
     "Looks for threads that wait for the autotuner of an iterator that ends, while no other thread works.",
-    "Each pass over a dataset has an autotuner. It sleeps, longer the longer its pass lasts, and where it misses the end "
-    "of the pass, that waits until it wakes up. Which passes these are is chance; of many, many are.",
+    "Each pass over a dataset has an autotuner. It sleeps, longer the longer its pass lasts, and where it misses the "
+    "end of the pass, that waits until it wakes up. Which passes these are is chance; of many, many are.",
     group="input",
     page="trace",
     moderate=10.0,
@@ -55,8 +55,8 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
         percent,
         f"The program waits for old iterators of tf.data to end: {_units.percent(percent)} of the cell's time",
         f"{'An old iterator' if found.times == 1 else f'{_units.count(found.times)} old iterators'} took "
-        f"{_units.milliseconds(found.total_ms)}{' in all' * (found.times > 1)} to end, while no other thread worked: the "
-        "program waits until the autotuner of tf.data wakes up. "
+        f"{_units.milliseconds(found.total_ms)}{' in all' * (found.times > 1)} to end, while no other thread worked: "
+        "the program waits until the autotuner of tf.data wakes up. "
         f"{'So it was in this run; others may not wait.' if few else 'In other runs, other passes wait.'}",
         _BY_KERAS if _makes_keras(evidence.code, place) else _FIX,
         place,

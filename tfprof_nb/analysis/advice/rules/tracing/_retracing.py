@@ -63,8 +63,9 @@ def traced_again(evidence: Evidence, rule: str) -> Iterator[Case]:
         percent = min(100.0, 100 * float(function["self_ms"]) / whole_ms)
         cause, colon, advised = why.rpartition(": ")
         fix, place, change = remedy(evidence.code, str(name), why, advised if colon else "")
-        # One graph stays to be built; where it is one for all shapes, that of the first shape is built before it.
-        spared = 1 - (1 + (GENERALISE in why)) / int(function["calls"])
+        # One graph stays to be built; where it is one for all shapes, that of the first shape is built before it, and
+        # at worst one for each argument whose shape changes alone.
+        spared, at_least = (max(0.0, 1 - (1 + graphs) / int(function["calls"])) for graphs in _generalised(why))
         shown = shown_name(evidence.code, str(name))
         called = shown.replace("The lambda", "the lambda")
         yield Case(
@@ -76,10 +77,15 @@ def traced_again(evidence: Evidence, rule: str) -> Iterator[Case]:
             fix,
             place,
             change,
-            gain=(spared * percent, LEAST_SAVED * spared * percent, spared * percent),
+            gain=(spared * percent, LEAST_SAVED * at_least * percent, spared * percent),
             # Python that makes the ops of a graph is no eager Python.
             instead_of=(("eager-ops", ""),) if percent >= 100 * MOSTLY_TRACING else (),
         )
+
+
+def _generalised(why: str) -> tuple[int, int]:
+    """Return how many graphs for all shapes are built at least and at most."""
+    return int(GENERALISE in why), why.count(GENERALISE)
 
 
 def new_functions(evidence: Evidence) -> tuple[int, float]:
