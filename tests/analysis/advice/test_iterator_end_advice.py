@@ -60,7 +60,7 @@ def test_the_share_is_of_the_whole_cell_with_the_steps_that_trace(found):
 def test_many_waits_are_no_chance(found):
     (row,) = found(two_epochs(100, ends=range(1, 10)))
     assert row["evidence"].startswith("9 old iterators took 900 ms in all to end")
-    assert row["severity"] == "high"
+    assert row["severity"] == "info"  # the program's text, and so its change, is not known
     assert 0 < row["gain_low_percent"] < row["estimated_gain_percent"]
 
 

@@ -41,7 +41,10 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
-    """Report waits for an autotuner that sleeps when its iterator ends; few of them come by chance."""
+    """Report waits for an autotuner that sleeps when its iterator ends; few of them come by chance.
+
+    Those of a pipeline that nobody can change are no reason to change the program first.
+    """
     found, whole_ms = evidence.sleeps(), float(evidence.overview.summary["capture_ms"])
     percent = min(100.0, 100 * found.total_ms / whole_ms) if whole_ms > 0 else 0.0
     if not found.times:
@@ -61,7 +64,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
         _BY_KERAS if _makes_keras(evidence.code, place) else _FIX,
         place,
         change,
-        severity="info" if few else None,
+        severity=None if change and not few else "info",
         gain=(percent, percent * max(0.0, 1 - _SPREAD / math.sqrt(found.times)), percent),
         op_name=REMOVAL,
         start_ms=found.longest_start_ms,
