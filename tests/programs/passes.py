@@ -26,6 +26,18 @@ model.fit(x, y, verbose=0)"""
 short_of_arrays = Cells(PLAIN, "model.fit(x, y, batch_size=16, epochs=12, verbose=0)")
 long_validation = Cells(PLAIN, "model.fit(x, y, validation_data=(held_x, held_y), epochs=3, verbose=0)")
 
+LOOP = """x = np.random.default_rng(0).normal(size=(2000, 32)).astype("float32")
+weights = tf.Variable(tf.zeros((32, 1)))
+@tf.function
+def step(a, b):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((a @ weights - b) ** 2)
+    weights.assign_sub(0.1 * tape.gradient(loss, weights))
+batches = tf.data.Dataset.from_tensor_slices((x, x[:, :1])).shuffle(2000).batch(32).prefetch(2)
+for a, b in batches:
+    step(a, b)"""
+ends = Cells(LOOP, "for epoch in range(20):\n    for a, b in batches:\n        step(a, b)")
+
 
 def net():
     made = keras.Sequential([keras.layers.Dense(8), keras.layers.Dense(1)])

@@ -17,7 +17,7 @@ from tfprof_nb.render.panels import Change, Composition, Headline, KeyFigures, N
 from tfprof_nb.views import advice as advice_view
 from tfprof_nb.views import answer as answer_view
 from tfprof_nb.views import dashboard
-from tfprof_nb.views.answer import headline
+from tfprof_nb.views.answer import headline, sentence
 from tfprof_nb.views.pages import links_of
 
 
@@ -101,6 +101,30 @@ def test_a_wait_for_an_old_iterator_is_the_answer_where_nothing_takes_longer(lay
     waits |= {"estimated_gain_percent": 30.0, "gain_low_percent": 0.0, "gain_high_percent": 30.0}
     tree = Breakdown(table, {"cell_ms": 1000.0, "unexplained_share": 0.0, "largest": "cell/end"}, [])
     assert answer(tree, Advice(pd.DataFrame([waits]), {}, []), Code({})).kind == kind
+
+
+def answer_of_tracing(*calls):
+    """The answer of a cell of 1 s whose trainings trace for 300 ms each, in so many calls."""
+    rows = [("cell", "", "cell", "phase", 1000.0, 0.0, 1, "")]
+    for line, count in enumerate(calls, 2):
+        phase = f"cell/train@cell:{line}"
+        rows.append((phase, "cell", "train", "phase", 300.0, 0.0, 1, f"cell line {line}"))
+        rows.append((f"{phase}/trace:f", phase, "tracing f", "trace", 300.0, 300.0, count, f"cell line {line}"))
+    table = pd.DataFrame(rows, columns=["id", "parent", "name", "kind", "total_ms", "self_ms", "count", "place"])
+    tree = Breakdown(table.assign(share=table["total_ms"] / 1000), {"cell_ms": 1000.0}, [])
+    return answer(tree, Advice(pd.DataFrame([finding(severity="info", change="")]), {}, []), Code({"cell": "x"}))
+
+
+@pytest.mark.parametrize(
+    ("calls", "said"),
+    [
+        ((1,), "Tracing f (cell line 2) takes 30.0% of the cell's time, once. Longer training hides it."),
+        ((1, 1), "Tracing takes 60.0% of the cell's time, in 2 calls, most at cell line 2. Longer training hides it."),
+        ((3,), "Tracing f (cell line 2) takes 30.0% of the cell's time: 3 times 100 ms."),
+    ],
+)
+def test_tracing_is_said_to_happen_once_only_where_it_does(calls, said):
+    assert sentence(answer_of_tracing(*calls), calm=True) == said
 
 
 def test_the_op_that_is_most_of_the_models_own_work_is_named(tmp_path):

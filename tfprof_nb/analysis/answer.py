@@ -23,15 +23,17 @@ from tfprof_nb.analysis.source.code import Code, line_at
 MODEL_KINDS = ("layer", "optimizer", "op")
 # What happens once, however long a program trains.
 ONCE_KINDS = ("trace", "compile")
+_ALL_OF = {"trace": "tracing", "compile": "compiling by XLA"}
 _MIN_SHARE = 0.2  # of the cell: a cost that is told although no rule explains it
 _NEAR = 0.75  # of the time of the finding that is about most
 _MIN_PERCENT, _MIN_GAIN_PERCENT = 15.0, 5.0  # of the cell: what a finding that is the answer is about, and could save
-_NEARLY_ALL = 0.7  # of what starts and ends passes: then that is named
+_NEARLY_ALL = 0.7  # of what starts and ends passes, or of what happens once: then that is named
 _OF_MOST = 0.4  # of the cell: what a finding is about that leads although nothing tells its gain
 _MOSTLY = 0.5  # of a part of the kinds that a finding explains: it then is the explanation
 _MAIN_SHARE = 0.5  # of the cell: from here on the model's own work is most of it
 _CALM = ("healthy", "once", "spread")  # kinds of answers beside which memory that grows is what to say
 _CANDIDATES, _MAX_CODE = 12, 80
+_AGAIN = 3  # calls that trace at one place: not once then, and a further epoch hides none
 _ENDS = "/end"  # of iterators: how long these take is chance
 STARTS = "starting and ending passes over the data"
 
@@ -115,9 +117,10 @@ def _chosen(tree: Breakdown, advice: Advice, code: Code) -> Answer:
     claimed = set(severe["node"])
     explained = costs["id"].map(lambda node: _touches(node, claimed)).astype(bool)
     by_chance = costs["id"].str.endswith(_ENDS)
-    other = ~costs["kind"].isin((*MODEL_KINDS, *ONCE_KINDS)) & ~by_chance
+    of_once = costs["kind"].isin(ONCE_KINDS) & (costs["count"] < _AGAIN)
+    other = ~costs["kind"].isin(MODEL_KINDS) & ~of_once & ~by_chance
     free = costs[other & ~explained & (costs["share"] >= _MIN_SHARE)]
-    own, once = (costs[costs["kind"].isin(kinds)] for kinds in (MODEL_KINDS, ONCE_KINDS))
+    own, once = costs[costs["kind"].isin(MODEL_KINDS)], costs[of_once]
     if lead is not None:
         row = advice.table.iloc[lead]
         about = 1.0 if math.isnan(row["cell_percent"]) else float(row["cell_percent"]) / 100
@@ -133,8 +136,18 @@ def _chosen(tree: Breakdown, advice: Advice, code: Code) -> Answer:
         of_own = _about(advice, str(own["id"].iloc[0])) if len(own) else None
         return Answer("healthy" if of_own is None else "finding", of_own, _row(own, code), model_share)
     if once["share"].sum() >= _MIN_SHARE:
-        return Answer("once", lead, _row(once, code), model_share)
+        return Answer("once", lead, _with_others(_row(once, code) or {}, table, cell_ms), model_share)
     return Answer("spread" if len(costs) else "unknown", lead, _row(costs, code), model_share)
+
+
+def _with_others(once: dict[str, Any], table: pd.DataFrame, cell_ms: float) -> dict[str, Any]:
+    """Return what happens once, together with the others of its kind if these take long too."""
+    alike = table[(table["kind"] == once["kind"]) & (table["self_ms"] > 0)]
+    total_ms = float(alike["self_ms"].sum())
+    if once["total_ms"] >= _NEARLY_ALL * total_ms:
+        return once
+    whole = {"name": _ALL_OF[once["kind"]], "total_ms": total_ms, "share": total_ms / cell_ms}
+    return once | whole | {"count": int(alike["count"].sum())}
 
 
 def _growing(advice: Advice) -> int | None:

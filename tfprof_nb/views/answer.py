@@ -120,8 +120,11 @@ def sentence(answer: Answer, *, calm: bool) -> str:
             takes = f"he model itself takes {model} of the {whole}'s time{of_it * mostly}."
             return f"Nothing to change: t{takes}" if calm else f"T{takes}"
         case "once":
-            once = f"{_title(node)} takes {share} of the {whole}'s time, once"
-            return f"{once[:1].upper()}{once[1:]}. Longer training hides it."
+            count, place = int(node["count"]), str(node["place"])
+            times = f"in {_units.count(count)} calls{place and f', most at {place}'}" if count > 1 else "once"
+            name = _title(node) if count > 1 else _name(node)
+            name = f"{name[:1].upper()}{name[1:]}"
+            return f"{name} takes {share} of the {whole}'s time, {times}. Longer training hides it."
         case "spread":
             return f"No part stands out: the largest, {_name(node)}, takes {share} of the {whole}'s time."
     name = _name(node)

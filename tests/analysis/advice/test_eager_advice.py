@@ -18,6 +18,16 @@ def test_a_model_that_a_line_calls_is_told_to_be_traced_beside_a_function_that_i
     assert eager["fix"].startswith("Call a traced form of it: `traced = tf.function(net)` before the loop")
 
 
+def test_the_python_of_layers_that_a_line_calls_belongs_to_the_line(captured, place_of, the_one):
+    profile = captured("eager/model_called")
+    eager, calls = the_one(profile.advice.table, "eager-line"), profile.python.calls
+    _, _, line = place_of("eager/model_called", "act", "argmax").rpartition(" ")
+    at_line = calls["samples"][(calls["line"] == int(line)) & (calls["call"] == "Layer.__call__")].sum()
+    assert eager["estimated_gain_percent"] >= 90 * at_line / calls["samples"].sum()
+    assert eager["gain_high_percent"] > 0
+    assert str(profile).splitlines()[2].startswith("Ops run one by one")
+
+
 def test_gradients_of_weights_that_nothing_updates_are_what_a_graph_saves(captured, place_of, the_one):
     profile = captured("eager/frozen_layers")
     eager, ops = the_one(profile.advice.table, "eager-ops"), profile.ops.table

@@ -153,6 +153,17 @@ def test_models_that_are_made_anew_for_each_training(found_by, evidence):
     assert "for v, value in zip((*net.variables, *net.optimizer.variables), start): v.assign(value)" in one.fix
 
 
+def test_models_are_counted_by_their_trainings_and_not_by_the_shapes_of_their_predictions(found_by, evidence):
+    made = evidence("for k in folds:\n    net = build()\n    net.fit(x[k])", traced=5, tracing_ms=800.0)
+    steps = pd.concat([STEPS, STEPS.assign(phase="predict")])
+    functions = made.functions.table
+    predicting = functions.assign(function="one_step_on_data_distributed", calls=10)
+    made = replace(made, steps=SimpleNamespace(table=steps))
+    made.functions.table = pd.concat([functions, predicting])
+    (one,) = found_by(made, "model-built-in-loop")
+    assert one.finding.startswith("5 models are traced, each anew")
+
+
 def test_models_that_differ_in_their_learning_rate_are_made_once_and_given_it(found_by, evidence):
     build = "def build(lr):\n    m = make()\n    m.compile(Adam(learning_rate=lr), 'mse')\n    return m"
     text = f"{build}\nfor rate in rates:\n    net = build(rate)\n    net.fit(x)"

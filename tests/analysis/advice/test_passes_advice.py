@@ -22,7 +22,20 @@ def test_passes_that_take_longer_to_start_than_to_run_are_made_one(captured, rec
     assert (first["rule"], first["place"]) == ("short-passes", "cell line 2")
     assert "training starts anew in each of 12 epochs" in first["evidence"]
     assert first["change"] == change
-    assert str(profile).splitlines()[2].startswith("Starting the passes over the data takes")
+    assert str(profile).splitlines()[2].startswith("Starting and ending passes over the data takes")
+
+
+def test_waits_for_old_iterators_are_told_with_their_share_and_a_change_of_the_loop(captured):
+    profile = captured("passes/ends")
+    first = profile.advice.table.iloc[0]
+    assert (first["rule"], first["place"]) == ("old-iterators-end", "cell line 3")
+    assert first["node"] == "cell/train/end"
+    assert first["severity"] != "info"
+    assert 0 < first["gain_low_percent"] < first["estimated_gain_percent"]
+    assert first["change"] == (
+        "options = tf.data.Options()\noptions.autotune.enabled = False\nfor a, b in batches.with_options(options):"
+    )
+    assert str(profile).splitlines()[2].startswith("The program waits for old iterators of tf.data to end")
 
 
 def test_what_is_endless_is_not(advised):

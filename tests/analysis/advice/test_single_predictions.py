@@ -18,6 +18,8 @@ def test_a_call_over_several_lines_is_changed_beside_calls_with_more_batches(adv
     assert found["place"] == place_of(program, "rollouts", "now =")
     assert found["change"] == "now = MODEL.predict_on_batch(np.reshape(STATE, [1, 4]))"
     assert found["fix"].startswith("Each of its calls has one batch")
+    assert place_of(program, "rollouts", "values =") in found["evidence"]
+    assert "Do the same" not in found["fix"]
 
 
 def test_the_gain_is_of_the_line_that_the_code_changes(advised, the_one):

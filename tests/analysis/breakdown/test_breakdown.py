@@ -2,11 +2,12 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from builders import XSpace, forest
 from graph_sections import Function, Node, graphs_section
-from tfprof_nb.analysis.breakdown.breakdown import breakdown
+from tfprof_nb.analysis.breakdown.breakdown import breakdown, largest
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import steps
@@ -157,6 +158,17 @@ def test_what_stands_beside_the_training_is_named_by_itself():
     drawing.on_main("keras call evaluate", 20, 85)
     drawing.sampled("fit", 10, 90)
     assert drawing.result().summary["largest"] == "cell/validation"
+
+
+@pytest.mark.parametrize(("phase", "named"), [("test", "cell/test/line"), ("validation", "cell/validation")])
+def test_a_loop_of_the_program_is_not_specific_but_what_keras_does_beside_the_training_is(phase, named):
+    rows = [("cell", "", "cell", "phase", 100.0), ("cell/train", "cell", "train", "phase", 10.0)]
+    rows += [
+        (f"cell/{phase}", "cell", phase, "phase", 90.0),
+        (f"cell/{phase}/line", f"cell/{phase}", "f", "keras", 60.0),
+    ]
+    table = pd.DataFrame(rows, columns=["id", "parent", "name", "kind", "total_ms"])
+    assert largest(table, 1)["id"].tolist() == [named]
 
 
 def called():

@@ -80,3 +80,12 @@ def test_recorded_programs_have_little_that_is_unexplained(captured):
         unexplained[name] = result.summary["unexplained_share"]
     assert max(unexplained.values()) <= _MOST_UNEXPLAINED, unexplained
     assert median(unexplained.values()) <= _TYPICALLY_UNEXPLAINED
+
+
+@pytest.mark.parametrize("name", ["benchmark/retrace_shape", "benchmark/retrace_scalar"])
+def test_tracing_is_counted_by_the_calls_that_trace_and_not_by_what_these_call(captured, name):
+    profile = captured(name)
+    tree, functions = profile.breakdown.table, profile.functions.table
+    traced = functions[functions["mode"].str.startswith("traced")].set_index("function")["calls"]
+    counted = tree[tree["kind"] == "trace"].groupby("name")["count"].sum()
+    assert {f"tracing {function}": calls for function, calls in traced.items()} == dict(counted)

@@ -99,7 +99,8 @@ def _explained_kinds(rule: Rule) -> tuple[str, ...]:
 def _claim(finding: Finding, tree: pd.DataFrame, rule: Rule) -> tuple[str, float]:
     """Return the node that a finding explains, and the most that it can be about, in percent of the cell.
 
-    The node is the largest at the finding's place, or of the kinds that the rule explains, where that is larger. What a
+    The node is the largest at the finding's place, or of the kinds that the rule explains, where that is larger; where
+    a rule says itself which kinds it explains, it is one of these. What a
     finding is about takes no more than all nodes of these kinds; where only those of its group are known, no more than
     what is at its place, if the finding has no estimate of its own.
     """
@@ -113,6 +114,9 @@ def _claim(finding: Finding, tree: pd.DataFrame, rule: Rule) -> tuple[str, float
         return "", math.nan
     of_kind_share, placed_share = float(of_kind["share"].sum()), float(placed["share"].sum())
     nodes = of_kind if placed.empty or (bounded and of_kind_share > placed_share) else placed
+    if rule.explains and not of_kind.empty:
+        there = of_kind[of_kind["place"] == finding.place]
+        nodes = of_kind if there.empty else there
     node = str(nodes["id"].iloc[int(nodes["total_ms"].to_numpy().argmax())])
     if bounded:
         return node, 100 * (of_kind_share if rule.explains else max(of_kind_share, placed_share))

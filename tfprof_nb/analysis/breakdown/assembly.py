@@ -324,7 +324,9 @@ class Assembly:
         detail = np.where(stored, name, detail)
         group, nodes = _numbered(number, lambda place: self._activity_node(int(pieces[place]), int(detail[place])))
         time = np.bincount(group, weights=self._pieces.length_ps[pieces], minlength=len(nodes))
-        _, once = np.unique(self._anchor[pieces], return_index=True)
+        # A function is traced once with all that it calls.
+        anchor = np.where(tracing & (call >= 0), len(self._thread.events) + call, self._anchor[pieces])
+        _, once = np.unique(anchor, return_index=True)
         counts = np.bincount(group[once], minlength=len(nodes))
         for node, spent, count in zip(nodes, time.tolist(), counts.tolist(), strict=True):
             self._tree.add(node, spent, count)

@@ -17,7 +17,7 @@ from tfprof_nb._units import NS_PER_MS, PS_PER_MS, milliseconds
 from tfprof_nb.analysis.breakdown.assembly import Assembly
 from tfprof_nb.analysis.breakdown.code_of_samples import SampledCode, sampled_code
 from tfprof_nb.analysis.breakdown.main_thread import MainThread, main_thread
-from tfprof_nb.analysis.breakdown.phases import TRAIN
+from tfprof_nb.analysis.breakdown.phases import OF_KERAS, TRAIN
 from tfprof_nb.analysis.breakdown.tree import ROOT, Tree
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.result import Result
@@ -61,11 +61,11 @@ def no_breakdown() -> Breakdown:
 def largest(table: pd.DataFrame, count: int) -> pd.DataFrame:
     """Return the nodes with the most time that are specific enough to act on, none inside another.
 
-    These are all but steps, the training, and what has no name. What stands beside the training, such as the
-    validation, is specific by itself.
+    These are all but steps, the training, loops of the program's own, and what has no name. What Keras does beside the
+    training, such as the validation, is specific by itself.
     """
     trains = bool(((table["kind"] == "phase") & (table["name"] == TRAIN)).any())
-    beside = (table["kind"] == "phase") & (table["name"] != TRAIN) & (table["parent"] == ROOT) & trains
+    beside = (table["kind"] == "phase") & table["name"].isin(OF_KERAS) & (table["parent"] == ROOT) & trains
     specific = table[~table["kind"].isin(_GENERAL) | beside].sort_values("total_ms", ascending=False, kind="stable")
     chosen: list[str] = []
     for identity in specific["id"]:

@@ -18,6 +18,7 @@ from tfprof_nb.formats.marks import CALLBACK, KERAS_CALL
 TRAIN, LOOP = "train", "loop"
 _NAMES = {"fit": "train", "evaluate": "evaluate", "predict": "predict"}
 VALIDATION = "validation"
+OF_KERAS = (VALIDATION, "evaluate", "predict")  # beside a training
 _MOST = 0.8  # of the samples that the most common line has
 
 

@@ -1,7 +1,7 @@
 """The taking down of old iterators of tf.data, for which a thread waits: no step and no line of Python asked for it.
 
 An iterator ends with the last reference to it. Its autotuner sleeps for 10, 20, 40 ms and so on, and
-must wake up first.
+must wake up first: it misses the call that should wake it in many passes, not in all.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tfprof_nb._arrays import Int64
+from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.intervals import newly_covered
 
 REMOVAL, IN_WORDS = "TFE_DeleteTensorHandle", "taking down an iterator"
 _WORDS = {REMOVAL: IN_WORDS, "MakeIterator": "starting an iterator"}
-_LONG_MS, _SLEEP_MS = 10, 200  # tensors take microseconds
+_LONG_MS = 10  # tensors take microseconds
 _MOST_BUSY = 0.1  # of a sleep: iterators that still work are waited for too
 
 
@@ -44,12 +44,11 @@ def sleeps(forests: Sequence[Forest]) -> Sleeps:
 
 def host_sleeps(forest: Forest) -> Sleeps:
     """Return the long waits for the end of an iterator, in which no other thread of the host did anything."""
-    host = forest.host
-    events = [int(event) for event in removals(forest) if host.duration_ps[event] >= _SLEEP_MS * PS_PER_MS]
-    waits = [event for event in events if _is_idle(forest, event)]
-    if not waits:
+    host, events = forest.host, removals(forest)
+    waits = events[_are_idle(forest, events)]
+    if not len(waits):
         return Sleeps()
-    longest = max(waits, key=lambda event: int(host.duration_ps[event]))
+    longest = int(waits[np.argmax(host.duration_ps[waits])])
     total_ms = int(host.duration_ps[waits].sum()) / PS_PER_MS
     return Sleeps(len(waits), total_ms, host.start_ps[longest] / PS_PER_MS, host.duration_ps[longest] / PS_PER_MS)
 
@@ -65,12 +64,22 @@ def in_words(event: str) -> str:
     return _WORDS.get(event, event)
 
 
-def _is_idle(forest: Forest, wait: int) -> bool:
-    """Whether other threads of the host did hardly anything during an event."""
-    host = forest.host
-    begin, end = host.start_ps[wait], host.start_ps[wait] + host.duration_ps[wait]
-    until = host.start_ps + host.duration_ps
-    others = np.flatnonzero((host.line != host.line[wait]) & forest.on_host & (host.start_ps < end) & (until > begin))
-    others = others[np.argsort(host.start_ps[others], kind="stable")]
-    busy = newly_covered(host.start_ps[others].clip(begin), until[others].clip(max=end)).sum()
-    return bool(busy <= _MOST_BUSY * host.duration_ps[wait])
+def _are_idle(forest: Forest, waits: Int64) -> Bools:
+    """Whether other threads of the host did hardly anything during each of some events."""
+    host, idle = forest.host, np.zeros(len(waits), dtype=bool)
+    for line in np.unique(host.line[waits]):
+        others = np.flatnonzero((host.line != line) & forest.on_host)
+        others = others[np.argsort(host.start_ps[others], kind="stable")]
+        start, end = host.start_ps[others], host.start_ps[others] + host.duration_ps[others]
+        reach = np.append(0, np.maximum.accumulate(end))
+        busy = np.append(0, np.cumsum(newly_covered(start, end)))
+
+        def busy_until(at: Int64, start: Int64 = start, reach: Int64 = reach, busy: Int64 = busy) -> Int64:
+            before = np.searchsorted(start, at, side="right")
+            covered: Int64 = busy[before] - np.maximum(reach[before] - at, 0)
+            return covered
+
+        mine = host.line[waits] == line
+        begin, duration = host.start_ps[waits[mine]], host.duration_ps[waits[mine]]
+        idle[mine] = busy_until(begin + duration) - busy_until(begin) <= _MOST_BUSY * duration
+    return idle

@@ -14,8 +14,12 @@ _KEEPING = ("cache", "filter", "map", "prefetch", "repeat", "shuffle", "skip", "
 _OF_FOLDERS = "_dataset_from_directory"  # their elements are batches
 
 
-def stages(code: Code, file: str, expression: ast.expr) -> Iterator[tuple[str, ast.Call]]:
+def stages(
+    code: Code, file: str, expression: ast.expr, passed: tuple[ast.expr, ...] = ()
+) -> Iterator[tuple[str, ast.Call]]:
     r"""Yield the calls that make a dataset, with their files, the last one first, as far as they are known.
+
+    A name stands for what was ``passed`` already where cells assign it in turn.
 
     Examples
     --------
@@ -23,13 +27,16 @@ def stages(code: Code, file: str, expression: ast.expr) -> Iterator[tuple[str, a
     >>> (fit,) = (call for call in code.nodes("cell", ast.Call) if name_of(call.func) == "fit")
     >>> [(file, name_of(call.func)) for file, call in stages(code, "cell", fit.args[0])]
     [('cell', 'batch'), ('In[1]', 'map'), ('In[1]', 'range')]
+    >>> code = Code({"In[1]": "ds = ds.map(f)", "In[2]": "ds = ds.batch(3)", "cell": "for x in ds: pass"})
+    >>> [name_of(call.func) for _, call in stages(code, "cell", code.syntax("cell").body[0].iter)]
+    ['batch', 'map', 'batch']
     """
     if isinstance(expression, ast.Call):
         yield file, expression
         if isinstance(expression.func, ast.Attribute):
-            yield from stages(code, file, expression.func.value)
-    elif isinstance(expression, ast.Name) and (found := _assigned(code, file, expression)):
-        yield from stages(code, *found)
+            yield from stages(code, file, expression.func.value, passed)
+    elif isinstance(expression, ast.Name) and expression not in passed and (found := _assigned(code, file, expression)):
+        yield from stages(code, *found, (*passed, expression))
 
 
 def is_dataset(code: Code, file: str, expression: ast.expr) -> bool:
@@ -84,7 +91,8 @@ def batch_size(code: Code, file: str, expression: ast.expr) -> int:
 def _assigned(code: Code, file: str, name: ast.Name) -> tuple[str, ast.expr] | None:
     """Return what a name stands for at its place: what was assigned last before, or else in another cell.
 
-    A function's parameter stands for what the program's calls of the function give, if all give the same.
+    What other functions assign is theirs. A function's parameter stands for what the program's calls of the function
+    give, if all give the same.
     """
     if given := _given(code, file, name):
         return given if given[1] is not name else None
@@ -92,11 +100,17 @@ def _assigned(code: Code, file: str, name: ast.Name) -> tuple[str, ast.expr] | N
         found = [
             one.value
             for one in code.nodes(other, ast.Assign)
-            if assigned_name(one) == name.id and (other != file or (one.end_lineno or one.lineno) < name.lineno)
+            if assigned_name(one) == name.id
+            and (other != file or (one.end_lineno or one.lineno) < name.lineno)
+            and all(other == file and holds(around, name.lineno) for around in _functions_around(code, other, one))
         ]
         if found:
             return other, max(found, key=lambda value: value.lineno)
     return None
+
+
+def _functions_around(code: Code, file: str, statement: ast.stmt) -> list[ast.FunctionDef]:
+    return [one for one in code.nodes(file, ast.FunctionDef) if holds(one, statement.lineno)]
 
 
 def _given(code: Code, file: str, name: ast.Name) -> tuple[str, ast.expr] | None:

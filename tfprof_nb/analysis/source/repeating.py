@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.rewriting import with_argument_call
@@ -48,11 +49,17 @@ def repeated(code: Code, file: str, line: int, steps: int) -> str:
     if known and known.kind == "dataset":
         plain = len(call.args) == 1
         return with_argument_call(code, file, line, "fit", f".repeat(), steps_per_epoch={steps}") if plain else ""
-    return _of_arrays(code, file, call, steps)
+    endless = "endless", ".repeat().prefetch(tf.data.AUTOTUNE)"
+    return of_arrays(code, file, call, *endless, [f"steps_per_epoch={steps}"])
 
 
-def _of_arrays(code: Code, file: str, call: ast.Call, steps: int) -> str:
-    """Return the call with a dataset made of its arrays in the line before; empty if these are not all known."""
+def of_arrays(code: Code, file: str, call: ast.Call, name: str, ending: str, arguments: Sequence[str]) -> str:
+    """Return a call of `fit` with a dataset made of its arrays in the line before; empty if these are not all known.
+
+    The dataset has a name, and an ending behind its batches; the call has arguments more.
+    """
+    if {one.arg for one in call.keywords} & _OTHERWISE:
+        return ""
     named = {one.arg: one.value for one in call.keywords}
     given = dict(zip(_DATA, call.args, strict=False)) | named
     arrays = [given[name] for name in ("x", "y") if name in given]
@@ -67,8 +74,8 @@ def _of_arrays(code: Code, file: str, call: ast.Call, steps: int) -> str:
     data = f"({', '.join(texts)})" if len(texts) > 1 else texts[0]
     rest = [ast.unparse(one) for one in call.keywords if one.arg not in _DATA]
     before, behind = text.encode()[: call.col_offset].decode(), text.encode()[call.end_col_offset :].decode()
-    fit = f"{ast.unparse(call.func)}({', '.join(['endless', f'steps_per_epoch={steps}', *rest])})"
+    fit = f"{ast.unparse(call.func)}({', '.join([name, *arguments, *rest])})"
     return (
-        f"endless = tf.data.Dataset.from_tensor_slices({data}).shuffle(len({texts[0]})).batch({size}).repeat()"
-        f".prefetch(tf.data.AUTOTUNE)\n{before.strip()}{' ' * before.rstrip().endswith('=')}{fit}{behind}"
+        f"{name} = tf.data.Dataset.from_tensor_slices({data}).shuffle(len({texts[0]})).batch({size}){ending}\n"
+        f"{before.strip()}{' ' * before.rstrip().endswith('=')}{fit}{behind}"
     )

@@ -26,8 +26,8 @@ _VALIDATION = " Likewise for validation: `.repeat()` and `validation_steps=`."
 RULE = Rule(
     "short-passes",
     "Starting a pass over the data takes as long as the pass",
-    "Looks for training over several epochs that spends at least half as long on starting its passes over the data as "
-    "on its steps.",
+    "Looks for training over several epochs that spends at least half as long on starting and ending its passes over "
+    "the data as on its steps.",
     "Each epoch makes an iterator, with all stages of the pipeline and the functions that they call. An endless "
     "dataset has one iterator for all epochs.",
     group="input",
@@ -37,6 +37,7 @@ RULE = Rule(
     of="cell",
     saved=(0.4, 1.0),
     explains=("start",),
+    supersedes=("old-iterators-end",),
     results="order",
 )
 
@@ -57,6 +58,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
         return
     if starting_ms < _MIN_PART * float(ran["total_ms"].sum()):
         return
+    starting_ms += float(tree.loc[tree["id"].str.fullmatch(f"{_PHASES}/end"), "total_ms"].sum())
     place = str(fits.nlargest(1, "total_ms")["place"].iloc[0])
     each = _steps_of_each(training, passes)
     validates = bool(starts["id"].str.startswith("cell/validation").any())
@@ -65,10 +67,11 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
     fix, change = _endless(evidence, place, each)
     yield Case(
         percent,
-        f"Starting the passes over the data takes {_units.percent(percent)} of the cell's time",
+        f"Starting and ending passes over the data takes {_units.percent(percent)} of the cell's time",
         f"{in_code(place, evidence.code.at(place))}: {what} start{'s' * (not validates)} anew in each of "
         f"{_units.count(passes)} epochs, which takes {_units.milliseconds(starting_ms / passes)}"
-        f"{f' for {each} step' + 's' * (each != 1) if each else ''}. Each start makes the pipeline's iterators.",
+        f"{f' for {each} step' + 's' * (each != 1) if each else ''}. "
+        "Each start makes the pipeline's iterators, and ends those before.",
         fix + _VALIDATION * validates,
         place,
         change,

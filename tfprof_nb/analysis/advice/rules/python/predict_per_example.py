@@ -55,7 +55,9 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
         once = f"Call {model}.{name} once with all examples in one array"
         once += "" if one_batch else ", and a larger `batch_size=`"
         others = _other_places(rows)
-        likewise = f" Do the same at {others}." if others else ""
+        elsewhere = f" and the calls at {' and '.join(others)}" if others else ""
+        alike = [other for other in others if one_batch or _has_one_batch(evidence, name, other)]
+        likewise = f" Do the same at {' and '.join(alike)}." if alike else ""
         each = "Each call" if one_batch else "Each of its calls"
         fix = f"{each} has one batch: skip the pipeline, `{itself}`.{likewise}" if itself else f"{once}."
         fix += f" Where no call needs the result of another: {once[:1].lower()}{once[1:]}." if itself else ""
@@ -69,7 +71,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
             min(percent, 100.0),
             finding=f"{model}.{name} is called again and again{', for one batch each' * one_batch}: "
             f"{evidence.of_training(percent)}",
-            evidence=f"{in_code(place, code)}{others and f' and the calls at {others}'}: "
+            evidence=f"{in_code(place, code)}{elsewhere}: "
             f"{_units.milliseconds(starting_ms)} for {_units.count(batches)} batches "
             "is spent on starting the calls: each sets up an input pipeline of its "
             "own.",
@@ -98,9 +100,9 @@ def _has_one_batch(evidence: Evidence, name: str, place: str) -> bool:
     return 0 < int(steps["count"].sum()) <= int(phases["count"].sum())
 
 
-def _other_places(calls: pd.DataFrame) -> str:
-    """Name the lines but the first that have a good part of the calls' time; empty if there are none."""
+def _other_places(calls: pd.DataFrame) -> list[str]:
+    """Return the lines but the first that have a good part of the calls' time."""
     times = calls.groupby(["file", "line"], sort=False)["self_ms"].sum()
     places = [place_of(str(file), int(line)) for file, line in times.index[times >= _PART * times.sum()]]
     first = place_of(str(calls["file"].iloc[0]), int(calls["line"].iloc[0]))
-    return " and ".join(place for place in places if place != first)
+    return [place for place in places if place != first]

@@ -14,6 +14,7 @@ from tfprof_nb.analysis.source.traceable import uses_values
 
 _MIN_PERCENT = 15.0  # of the training
 MANY_OPS = 30
+_LAYER, _OPS_OF_LAYERS = "Layer.__call__", 0.1  # of a call's time: one that is traced runs none
 # Calls that run a graph, or wait for what one gives.
 _RUNS_GRAPHS = (
     r"Function\.__call__|Trainer\.|on_batch|Iterator|\.(?:numpy|__float__|__int__|__index__|__bool__|__array__)$"
@@ -53,8 +54,9 @@ def costliest_line(evidence: Evidence) -> EagerLine | None:
 def _eager_calls(evidence: Evidence, percent: float) -> pd.DataFrame:
     """Return what lines of the main thread called, with the time of its eager ops and of the Python that starts them.
 
-    Where many ops are known to run at a line, the Python between them belongs to them; else only the ops count, and
-    only if most ops are eager. Graphs that a line runs, such as the gradient of a tf.function, are not eager.
+    Where many ops are known to run at a line, or it calls a layer of Keras that runs them, the Python between them
+    belongs to them; else only the ops count, and only if most ops are eager. Graphs that a line runs, such as the
+    gradient of a tf.function, are not eager.
     """
     calls, counted = evidence.python.calls, _ops_per_step(evidence)
     calls = calls[(calls["thread"] == "main") & (calls["line"] > 0) & ~calls["call"].str.contains(_RUNS_GRAPHS)]
@@ -66,8 +68,9 @@ def _eager_calls(evidence: Evidence, percent: float) -> pd.DataFrame:
     ]
     with_python = calls["in_steps_ms"] + calls["between_steps_ms"]
     few = calls["ops_ms"] if percent >= MOSTLY_EAGER_PERCENT else 0.0
-    many = np.array(ops, dtype=np.float64) >= MANY_OPS
-    whole = with_python.where(many & calls["library"].isin(EAGER_IN), few)
+    many = (np.array(ops, dtype=np.float64) >= MANY_OPS) & calls["library"].isin(EAGER_IN)
+    layers = (calls["call"] == _LAYER) & (calls["ops_ms"] > _OPS_OF_LAYERS * with_python)
+    whole = with_python.where(many | layers, few)
     return calls.assign(ops_per_step=ops, eager_ms=(whole - calls["graphs_ms"]).clip(lower=0.0))
 
 

@@ -23,6 +23,7 @@ SAY_WHY = (
 )
 LEAST_SAVED = 0.75  # of the time of calls that trace: what they do once they are traced remains
 MOSTLY_TRACING = 0.5
+_ITERATING = "_on_iterator"
 _EXPENSIVE_CALL_PERCENT = 20.0
 _MIN_TRACING_CALLS = 3
 _SIGNS = {
@@ -62,8 +63,9 @@ def traced_again(evidence: Evidence, rule: str) -> Iterator[Case]:
         percent = min(100.0, 100 * float(function["self_ms"]) / whole_ms)
         cause, colon, advised = why.rpartition(": ")
         fix, place, change = remedy(evidence.code, str(name), why, advised if colon else "")
-        # One graph stays to be built; where it is one for all shapes, that of the first shape is built before it.
-        spared = 1 - (1 + (GENERALISE in why)) / int(function["calls"])
+        # One graph stays to be built; where it is one for all shapes, that of the first shape is built before it, and
+        # at worst one for each argument whose shape changes alone.
+        spared, at_least = (max(0.0, 1 - (1 + graphs) / int(function["calls"])) for graphs in _generalised(why))
         shown = shown_name(evidence.code, str(name))
         called = shown.replace("The lambda", "the lambda")
         yield Case(
@@ -75,18 +77,32 @@ def traced_again(evidence: Evidence, rule: str) -> Iterator[Case]:
             fix,
             place,
             change,
-            gain=(spared * percent, LEAST_SAVED * spared * percent, spared * percent),
+            gain=(spared * percent, LEAST_SAVED * at_least * percent, spared * percent),
             # Python that makes the ops of a graph is no eager Python.
             instead_of=(("eager-ops", ""),) if percent >= 100 * MOSTLY_TRACING else (),
         )
 
 
+def _generalised(why: str) -> tuple[int, int]:
+    """Return how many graphs for all shapes are built at least and at most."""
+    return int(GENERALISE in why), why.count(GENERALISE)
+
+
 def new_functions(evidence: Evidence) -> tuple[int, float]:
-    """Return how many functions of one name Keras made and traced, and in which time; 0 if no more than phases need."""
+    """Return how many functions of one name Keras made and traced, and in which time; 0 if no more than phases need.
+
+    Training and validation use functions of one name, predictions those of another one.
+    """
     calls = evidence.functions.table
-    traced = calls[calls["mode"].str.startswith("traced") & calls["function"].isin(OF_KERAS) & (calls["tracings"] == 1)]
-    phases = evidence.steps.table["phase"].nunique()
-    if traced.empty or traced["calls"].max() <= phases:
+    iterating = calls["function"].isin(OF_KERAS) & calls["function"].str.endswith(_ITERATING)
+    traced = calls[calls["mode"].str.startswith("traced") & iterating & (calls["tracings"] == 1)]
+    if traced.empty or traced["calls"].max() <= iterating_phases(evidence):
         return 0, 0.0
     most = traced.nlargest(1, "calls").iloc[0]
     return int(most["calls"]), float(traced["total_ms"].max())
+
+
+def iterating_phases(evidence: Evidence) -> int:
+    """Return how many phases the steps have but predictions, at least one."""
+    phases = evidence.steps.table["phase"]
+    return max(int(phases[phases != "predict"].nunique()), 1)

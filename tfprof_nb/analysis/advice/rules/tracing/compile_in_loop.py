@@ -25,15 +25,15 @@ RULE = Rule(
     high=15.0,
     of="cell",
     saved=(0.75, None),
-    after=SAY_WHY[:-2],
+    within=SAY_WHY[:-2],
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
     """Report `compile` in a loop over trainings of one model: Keras then traces its functions anew for each."""
     times, tracing_ms = new_functions(evidence)
     whole_ms = float(evidence.overview.summary["capture_ms"])
-    found = compiled_in_loop(evidence.code) if times and not any(earlier.values()) else None
+    found = compiled_in_loop(evidence.code) if times else None
     if not found or not tracing_ms > _MIN_SHARE * whole_ms > 0:
         return
     place, code = place_of(*found), evidence.code.line(*found)

@@ -12,12 +12,13 @@ from tfprof_nb.analysis.advice.rules.tracing._long import long_tracing
 from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY
 
 _LONG_MS = 3000.0
+_HIDDEN = "It happens once per function, and anew for each model, so it matters less the longer each one trains."
 
 RULE = Rule(
     "long-tracing",
     "The cell traces for longer than it computes",
     "Looks for cells that spend half of their time, and three seconds and more, in steps that trace.",
-    "It happens once per function, so it matters less the longer the cell trains.",
+    _HIDDEN,
     group="tracing",
     of="cell",
     after=(*SAY_WHY, "unrolled-layer", "loop-over-slices", "unrolled-loop"),
@@ -32,6 +33,6 @@ def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
             tracing.percent,
             f"Tracing takes {_units.percent(tracing.percent)} of the cell's time",
             f"{tracing.in_words} TensorFlow traces functions and builds their graphs.",
-            "It happens once per function, so it matters less the longer the cell trains.",
+            _HIDDEN,
             severity="info",
         )

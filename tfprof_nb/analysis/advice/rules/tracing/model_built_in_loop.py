@@ -8,7 +8,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.findings import Case, Earlier
 from tfprof_nb.analysis.advice.rule import Rule
-from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY, new_functions
+from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY, iterating_phases, new_functions
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.calls import built_in_loop
 from tfprof_nb.analysis.source.code import place_of
@@ -21,21 +21,21 @@ RULE = Rule(
     "for each training is common, so this is of low severity.",
     group="tracing",
     page="functions",
-    moderate=40.0,
+    moderate=20.0,
     high=75.0,
     of="cell",
     saved=(0.75, None),
-    after=SAY_WHY[:-1],
+    within=SAY_WHY[:-1],
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
     """Report a loop that makes the same model anew for each training, where tracing them takes most of the time."""
-    times = new_functions(evidence)[0] // max(evidence.steps.table["phase"].nunique(), 1)
+    times = new_functions(evidence)[0] // iterating_phases(evidence)
     summary = evidence.overview.summary
     tracing_ms, whole_ms = float(summary["warm_up_steps_ms"]), float(summary["capture_ms"])
     percent = 100 * tracing_ms / whole_ms * (times - 1) / times if times and whole_ms > 0 else 0.0
-    found = built_in_loop(evidence.code) if percent and not any(earlier.values()) else None
+    found = built_in_loop(evidence.code) if percent else None
     if found is None:
         return
     model, kept = found.model, f"(*{found.model}.variables, *{found.model}.optimizer.variables)"
