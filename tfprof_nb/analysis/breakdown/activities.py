@@ -11,6 +11,7 @@ from tfprof_nb.analysis.breakdown.main_thread import MainThread
 from tfprof_nb.analysis.events.compilations import BACKENDS
 from tfprof_nb.analysis.events.links import RUNS
 from tfprof_nb.analysis.events.removals import REMOVAL, removals
+from tfprof_nb.analysis.steps.passes import FETCHES
 from tfprof_nb.formats.marks import MODEL_FILE
 from tfprof_nb.formats.xspace import DISPATCH, LOOK
 
@@ -36,7 +37,6 @@ class Doing(IntEnum):
 _CONVERSIONS = ("convert_to_tensor", "tf.constant", "EagerCopyToDevice")
 _CALLS = ("TFE_Py_", "EagerExecute", "EagerKernelExecute", "KernelAndDeviceFunc::Run", "EagerLocalExecute", REMOVAL)
 _FUNCTIONS = (f"{DISPATCH}__", f"{DISPATCH}PartitionedCall", f"{DISPATCH}StatefulPartitionedCall")
-_FETCHES = ("IteratorGetNext", f"{DISPATCH}IteratorGetNext")
 _STARTS = ("MakeIterator", f"{DISPATCH}MakeIterator", f"{DISPATCH}ReduceDataset")
 _TRACES = ("tf.function-graph_building",)
 
@@ -69,7 +69,7 @@ def _of_names(thread: MainThread) -> Int64:
         ((DISPATCH,), Doing.OP),
         (_FUNCTIONS, Doing.FUNCTION),
         (RUNS, Doing.FUNCTION),
-        (_FETCHES, Doing.WAITING),
+        (FETCHES, Doing.WAITING),
         (_STARTS, Doing.STARTING),
         (_TRACES, Doing.TRACING),
         (BACKENDS, Doing.COMPILING),
