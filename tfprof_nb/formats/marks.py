@@ -31,7 +31,7 @@ GRADIENTS = "gradients "  # a tape computes them, outside of any function: "grad
 FETCH = "fetch of a batch"  # Python takes one from an iterator
 LEADS = "leads"  # a stat of these: whether it is from the iterator that the pass of the loop began with
 
-SESSION_CALL = "SessionRun call"  # Python runs a session
+SESSION_CALL = "call of SessionRun"  # Python runs a session
 
 MODEL_FILE = "model file "  # the reading or writing of a model: "model file load_model"
 

@@ -12,7 +12,8 @@ from tfprof_nb.analysis.events.compilations import BACKENDS
 from tfprof_nb.analysis.events.links import RUNS
 from tfprof_nb.analysis.events.removals import REMOVAL, removals
 from tfprof_nb.analysis.steps.passes import FETCHES
-from tfprof_nb.formats.marks import MODEL_FILE
+from tfprof_nb.analysis.steps.unmarked import unrecorded_calls
+from tfprof_nb.formats.marks import MODEL_FILE, SESSION_CALL
 from tfprof_nb.formats.xspace import DISPATCH, LOOK
 
 
@@ -45,6 +46,8 @@ def activities(thread: MainThread) -> tuple[Int64, Int64]:
     """Return per event what the thread does, and the event that says so (-1: none, Python runs)."""
     own = _of_names(thread)[thread.name]
     own[np.isin(thread.events, removals(thread.forest))] = Doing.ENDING
+    sessions = thread.starts_with(SESSION_CALL)  # of a run that was recorded, its own event says more
+    own[sessions & np.isin(thread.events, unrecorded_calls(thread.forest))] = Doing.FUNCTION
     doing = np.where(own < 0, Doing.PYTHON, own)
     anchor = np.where(own > 0, np.arange(len(own)), -1)
     for level in thread.inner_levels:
