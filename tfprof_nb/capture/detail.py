@@ -266,13 +266,19 @@ class Detail:
             kind.ended += 1
             if not self.is_open:
                 return
-            if kind.ended > _FIRST and began >= self._opened_at:
-                kind.steady += 1
-                kind.seconds += now - began
+            self._count(kind, began, now)
             if self._steps_left is not None:
                 self._steps_left -= 1
             if kind.is_known if self._steps_left is None else self._steps_left <= 0:
                 self._close()
+
+    def _count(self, kind: _Kind, began: float, now: float) -> None:
+        """Count a step whose ops were recorded; what the first ones trace is recorded at no cost."""
+        if kind.ended <= _FIRST:
+            self._opened_at, self._explained_s = now, 0.0
+        elif began >= self._opened_at:
+            kind.steady += 1
+            kind.seconds += now - began
 
     def _call_ended(self, call: object, seconds: float) -> None:
         """A function that is part of no marked step was called, or a session ran."""
@@ -303,9 +309,7 @@ class Detail:
                     kind.opened += 1
                     self._open(steps=None)
                 return
-            if kind.ended > _FIRST and began >= self._opened_at:
-                kind.steady += 1
-                kind.seconds += now - began
+            self._count(kind, began, now)
             kinds = [self._kinds[each] for each in self._newest]
             if self._steps_left == 0 and kind.is_known and self._may_open():
                 self._steps_left = 2

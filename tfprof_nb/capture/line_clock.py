@@ -49,7 +49,8 @@ class LineClock:
     """
 
     def __init__(self, events: Sequence[str], heads: Collection[int] = ()) -> None:
-        self._events, self._since_of = events, dict.fromkeys(heads, 0)
+        self._events, self._heads = events, heads
+        self._passed_ns, self._ends_long_pass = [0] * len(events), False  # when each place was reached last
         self.hits, self.spent_ns, self.estimated = [0] * len(events), [0] * len(events), set[int]()
         self.first = self.last = self._place = -1
         self._thread = threading.get_ident()
@@ -84,7 +85,6 @@ class LineClock:
         if self.first >= 0:
             self.hits[self.first] = 1
         self._since, self._running = perf_counter_ns(), True
-        self._since_of = dict.fromkeys(self._since_of, self._since)
         if self._installed:
             self._set_all(self._enter)
 
@@ -101,12 +101,15 @@ class LineClock:
     def enter(self, place: int) -> None:
         """End the current place, and begin another."""
         __tracebackhide__ = True
-        self._leave(perf_counter_ns())
+        now = perf_counter_ns()
+        self._leave(now)
         if self._counters:
             self._listen(place not in self._counters)
         self._place = place
         hits = self.hits[place] = self.hits[place] + 1
-        if hits <= CELL_LINE_EVENTS or self.spent_ns[place] > LONG_NS * hits or self._is_long_loop(place):
+        self._ends_long_pass = place in self._heads and now - self._passed_ns[place] > LONG_NS
+        self._passed_ns[place] = now
+        if hits <= CELL_LINE_EVENTS or self.spent_ns[place] > LONG_NS * hits or self._ends_long_pass:
             self._trace = self._new_trace(self._events[place])
         self._since = perf_counter_ns()  # so that the time of the mark is not counted
 
@@ -122,13 +125,9 @@ class LineClock:
             self._share_out(passed, place)
             return
         self.spent_ns[place] += passed
-        if self.hits[place] % CELL_LINE_EVENTS == 0 and self.spent_ns[place] < BRIEF_NS * self.hits[place]:
-            if not self._is_long_loop(place):
-                self._counters[place] = _Counter()
-
-    def _is_long_loop(self, place: int) -> bool:
-        """Whether passes of a loop begin here, and take long on average."""
-        return place in self._since_of and self._since - self._since_of[place] > LONG_NS * self.hits[place]
+        brief = self.spent_ns[place] < BRIEF_NS * self.hits[place]
+        if self.hits[place] % CELL_LINE_EVENTS == 0 and brief and not self._ends_long_pass:
+            self._counters[place] = _Counter()
 
     def _listen(self, listening: bool) -> None:
         """Let counted places end the place before them, or, while one of them runs, only count."""
