@@ -132,8 +132,8 @@ class Detail:
             self._kinds.clear()
             self._newest.clear()
             self._places.clear()
-            self._began_at = self._marked_until = self._stepped_at = self._passed_at = time.monotonic()
-            self._recorded_s = self._next_look = self._explained_s = 0.0
+            self._began_at = self._marked_until = self._passed_at = time.monotonic()
+            self._recorded_s = self._next_look = self._explained_s = self._stepped_at = 0.0
             self.is_active, self._ended = can_change_level(), threading.Event()
             if self.is_active:
                 self.is_open, self._opened_at = True, self._began_at
@@ -291,7 +291,7 @@ class Detail:
         with self._lock:
             now, kind = time.monotonic(), self._kinds.setdefault(key, _Kind(tells))
             before, kind.newest = kind.newest, now
-            if self._in_mark or (tells is not _Tells.CALLS and before <= self._stepped_at):  # marked steps are in it
+            if self._in_mark or (tells is not _Tells.CALLS and before < self._stepped_at):  # marked steps are in it
                 return
             others = bool(self._newest) and self._newest[-1] != key
             if tells is _Tells.LOOPS and others and now - before > _AROUND_S:
@@ -301,7 +301,7 @@ class Detail:
                 self._newest.append(key)
             self._passed_at = now
             self._marked_until = max(self._marked_until, now + _UNMARKED_S + 2 * (now - began))
-            kind.ended += 1
+            kind.ended += bool(before) or tells is _Tells.CALLS  # the first pass begins
             if not self.is_active:
                 return
             if not self.is_open:
@@ -315,16 +315,16 @@ class Detail:
                 self._steps_left = 2
             elif self._steps_left and kind is max(kinds, key=lambda one: (one.tells, -one.ended)):
                 self._steps_left -= 1
-            if not self._steps_left and self._explains(tells, kinds) and all(
-                one.is_known for one in kinds if one.tells >= tells or one.tells is _Tells.CALLS
-            ):
+            if not self._steps_left and self._is_enough(tells, kinds):
                 self._close()
 
-    def _explains(self, tells: _Tells, kinds: list[_Kind]) -> bool:
-        """Whether steps of a kind, among others, tell what the program does: they are whole."""
+    def _is_enough(self, tells: _Tells, kinds: list[_Kind]) -> bool:
+        """Whether enough is known of the steps that end where the newest did, and of the calls among them."""
         if tells is _Tells.CALLS:
-            return self._steps_left == 0 or self._explained_s >= _CALLED * (time.monotonic() - self._opened_at)
-        return tells is max(one.tells for one in kinds if one.tells is not _Tells.CALLS)
+            whole = self._steps_left == 0 or self._explained_s >= _CALLED * (time.monotonic() - self._opened_at)
+        else:
+            whole = tells is max(one.tells for one in kinds if one.tells is not _Tells.CALLS)
+        return whole and all(one.is_known for one in kinds if one.tells >= tells or one.tells is _Tells.CALLS)
 
     def _poll(self, ended: threading.Event) -> None:
         while not ended.wait(_POLL_S):

@@ -11,7 +11,7 @@ from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.recorded_ops import recorded_ops
 from tfprof_nb.analysis.source.cell_lines import line_events
-from tfprof_nb.formats.marks import END_OF_DATA, FETCH, GRADIENTS, ITERATION, LEADS, LOOP_LINE
+from tfprof_nb.formats.marks import CELL_LINE, END_OF_DATA, FETCH, GRADIENTS, ITERATION, LEADS, LOOP_LINE
 from tfprof_nb.formats.xspace import DISPATCH
 
 FETCHES = (FETCH, "IteratorGetNext", f"{DISPATCH}IteratorGetNext")
@@ -67,7 +67,7 @@ def _dispatches(forest: Forest, *types: str) -> Bools:
 
 def _on_programs_threads(forest: Forest) -> Bools:
     """Return per event whether it is on a thread of the program: tf.data runs Python on threads of its own."""
-    marks, _ = line_events(forest)
+    marks = np.flatnonzero(forest.name_starts(CELL_LINE, LOOP_LINE, GRADIENTS, FETCH))
     threads = np.zeros(len(forest.host.lines), dtype=bool)
     threads[forest.host.line[marks]] = True
     if not len(marks):
