@@ -121,6 +121,12 @@ def test_enough_calls_of_functions_are_recorded_where_nothing_marks_steps(drawn,
     assert drawn.events == [OPS_END, OPS_BEGIN, OPS_END]
 
 
+def test_a_call_that_is_over_needs_not_be_known(drawn):
+    drawn.calls(1, 0.05, ("initializer",))
+    assert drawn.calls(100, 0.05) < 25
+    assert drawn.events == [OPS_END]
+
+
 def test_a_loop_whose_time_is_not_that_of_its_functions_is_recorded(drawn):
     """Ops that run one by one may be what takes the time: only their recording tells."""
     assert drawn.calls(100, 0.05, busy=0.1) == 100

@@ -46,7 +46,7 @@ _KINDS, _WINDOWS = 16, 3  # those of more kinds, and more of one kind, open only
 _SHARE, _FREE_S = 0.05, 0.5  # of the time, and in all, for windows that open without something new
 _UNMARKED_S = 0.3  # between marked steps: then what runs is no pause between them
 _CALLED = 0.2  # of a loop's time, in functions and in fetching data: else ops between the calls matter
-_NEIGHBOURS = 16  # passes and calls, after which one of another kind belongs to other code
+_NEIGHBOURS = 16  # steps, after which one of another kind belongs to other code
 _AROUND_S = 1.0  # a loop whose passes take longer, with other loops in them, goes around the steps: epochs, say
 _LONGEST_S = 60.0  # a step that has not ended by then was cut short
 # A second look comes soon: buffers that filled while the first step traced hide how long steps wait.
@@ -74,7 +74,7 @@ class _Kind:
     ended
         How many steps ended.
     steady, seconds
-        How many steady ones were recorded as a whole, and how long they took together.
+        How many steady ones were recorded as a whole, and how long that took, with what came between.
     newest
         When the newest one ended.
     """
@@ -104,6 +104,7 @@ class Detail:
         self._lock = threading.RLock()
         self._kinds: dict[object, _Kind] = {}
         self._newest: deque[object] = deque(maxlen=_NEIGHBOURS)  # kinds of the newest passes and calls
+        self._newest_marked: deque[object] = deque(maxlen=_NEIGHBOURS)  # those of the newest marked steps
         self._places: set[object] = set()  # lines and loops that were reached
         self._line, self._leading = 0, 0  # the newest line, and the iterator that begins passes
         self._marked_until = self._stepped_at = self._passed_at = 0.0
@@ -131,6 +132,7 @@ class Detail:
         with self._lock:
             self._kinds.clear()
             self._newest.clear()
+            self._newest_marked.clear()
             self._places.clear()
             self._began_at = self._marked_until = self._passed_at = time.monotonic()
             self._recorded_s = self._next_look = self._explained_s = self._stepped_at = 0.0
@@ -263,22 +265,28 @@ class Detail:
             now, kind = time.monotonic(), self._kinds.setdefault(key, _Kind())
             self._marked_until, self._in_mark = now + _UNMARKED_S, False
             self._stepped_at = self._passed_at = now
+            self._newest_marked.append(key)
+            before, kind.newest = kind.newest, now
             kind.ended += 1
             if not self.is_open:
                 return
-            self._count(kind, began, now)
+            self._count(kind, began, now - max(before, self._opened_at))
             if self._steps_left is not None:
                 self._steps_left -= 1
-            if kind.is_known if self._steps_left is None else self._steps_left <= 0:
+            enough = all(self._kinds[each].is_known for each in self._newest_marked)  # also of those in turns with it
+            if enough if self._steps_left is None else self._steps_left <= 0:
                 self._close()
 
-    def _count(self, kind: _Kind, began: float, now: float) -> None:
-        """Count a step whose ops were recorded; what the first ones trace is recorded at no cost."""
+    def _count(self, kind: _Kind, began: float, seconds: float) -> None:
+        """Count a step whose ops were recorded, with what came since the one before of its kind.
+
+        What the first ones trace is recorded at no cost.
+        """
         if kind.ended <= _FIRST:
-            self._opened_at, self._explained_s = now, 0.0
+            self._opened_at, self._explained_s = time.monotonic(), 0.0
         elif began >= self._opened_at:
             kind.steady += 1
-            kind.seconds += now - began
+            kind.seconds += seconds
 
     def _call_ended(self, call: object, seconds: float) -> None:
         """A function that is part of no marked step was called, or a session ran."""
@@ -297,7 +305,9 @@ class Detail:
             if tells is _Tells.LOOPS and others and now - before > _AROUND_S:
                 return
             began = before if key in self._newest else self._passed_at  # what it belongs to may be new
-            if others or not self._newest:
+            if (
+                tells is not _Tells.LOOPS or others or not self._newest
+            ):  # a short loop does not displace those around it
                 self._newest.append(key)
             self._passed_at = now
             self._marked_until = max(self._marked_until, now + _UNMARKED_S + 2 * (now - began))
@@ -309,7 +319,7 @@ class Detail:
                     kind.opened += 1
                     self._open(steps=None)
                 return
-            self._count(kind, began, now)
+            self._count(kind, began, now - began)
             kinds = [self._kinds[each] for each in self._newest]
             if self._steps_left == 0 and kind.is_known and self._may_open():
                 self._steps_left = 2
