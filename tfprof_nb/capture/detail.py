@@ -43,7 +43,7 @@ _FIRST = 2  # steps of a kind that trace, compile and warm up
 # What is enough of a kind: so many steady steps in so many seconds, or fewer longer ones.
 _ENOUGH = ((6, 0.15), (3, 1.0))
 _KINDS, _WINDOWS = 16, 3  # those of more kinds, and more of one kind, open only within the share
-_SHARE, _FREE_S = 0.05, 0.5  # of the time, and in all, for windows that open without something new
+_SHARE, _FREE_S = 0.05, 0.3  # of the time, and in all, for windows that open without something new
 _UNMARKED_S = 0.3  # between marked steps: then what runs is no pause between them
 _CALLED = 0.2  # of a loop's time, in functions and in fetching data: else ops between the calls matter
 _NEIGHBOURS = 16  # steps, after which one of another kind belongs to other code
