@@ -1,15 +1,19 @@
 """Ops are recorded until enough steps are known; marks go on, and so does the program."""
 
+import sys
+
 import pytest
 
+from tfprof_nb.analysis.steps.breakdown import PARTS
 from tfprof_nb.capture import detail as module
-from tfprof_nb.capture.detail import Detail
+from tfprof_nb.capture.detail import Detail, _Tells
 from tfprof_nb.capture.keras import keras_steps
 from tfprof_nb.capture.options import Options
+from tfprof_nb.capture.python_stacks import python_stacks
 from tfprof_nb.capture.recording import Recording
 from tfprof_nb.capture.trace_level import can_change_level
 from tfprof_nb.capture.window import Window
-from tfprof_nb.formats.marks import OPS_BEGIN, OPS_END
+from tfprof_nb.formats.marks import FETCH, OPS_BEGIN, OPS_END
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +58,27 @@ class Drawn:
             whole += began and self.detail.is_open
         return whole
 
+    def loop(self, passes, parts, line="cell line 3"):
+        """Run the passes of a loop; return which are recorded from their beginning to their end.
+
+        A part of a pass is another loop, with its number of passes and their seconds, or what tells that a step ends.
+        """
+        whole = []
+        for number in range(passes):
+            self.detail._reached(line, again=number > 0)
+            began = self.detail.is_open
+            for place, part in enumerate(parts):
+                if isinstance(part, tuple):
+                    for inner in range(part[0]):
+                        self.detail._reached(f"{line} {place}", again=inner > 0)
+                        self.now += part[1]
+                elif part:
+                    self.now += 0.01
+                    self.detail._passed(part, _Tells.STEPS)
+            if began and self.detail.is_open:
+                whole.append(number)
+        return whole
+
 
 @pytest.fixture
 def drawn(monkeypatch):
@@ -96,9 +121,55 @@ def test_enough_calls_of_functions_are_recorded_where_nothing_marks_steps(drawn,
     assert drawn.events == [OPS_END, OPS_BEGIN, OPS_END]
 
 
+def test_a_call_that_is_over_needs_not_be_known(drawn):
+    drawn.calls(1, 0.05, ("initializer",))
+    assert drawn.calls(100, 0.05) < 25
+    assert drawn.events == [OPS_END]
+
+
 def test_a_loop_whose_time_is_not_that_of_its_functions_is_recorded(drawn):
     """Ops that run one by one may be what takes the time: only their recording tells."""
     assert drawn.calls(100, 0.05, busy=0.1) == 100
+
+
+def test_enough_passes_of_nested_loops_are_recorded_the_outermost_as_well(drawn):
+    whole = drawn.loop(100, [(8, 0.001), (8, 0.002)])
+    assert len(whole) >= 6
+    assert whole == list(range(len(whole)))
+    assert len(whole) < 20
+    assert drawn.events == [OPS_END]
+
+
+def test_a_loop_around_the_steps_needs_not_be_known(drawn):
+    """Epochs of two seconds: six of them would be the whole cell."""
+    assert drawn.loop(10, [(100, 0.02)]) == []
+    assert drawn.events[0] == OPS_END
+    assert drawn.detail._recorded_s < 1.0
+
+
+def test_the_loop_that_takes_batches_decides_whatever_loops_are_in_its_passes(drawn):
+    """A step of four seconds, in which a loop goes over time: three whole ones are recorded after the first two."""
+    whole = drawn.loop(20, [FETCH, (100, 0.04)])
+    assert whole[:5] == [0, 1, 2, 3, 4]
+    assert len(whole) <= 8
+
+
+def test_a_line_that_is_reached_for_the_first_time_is_recorded(drawn):
+    drawn.loop(50, [(1, 0.05)])
+    assert not drawn.detail.is_open
+    drawn.detail._reached("cell line 3", again=False)
+    assert not drawn.detail.is_open
+    drawn.detail._reached("cell line 9", again=False)
+    assert drawn.detail.is_open
+
+
+def test_loops_that_hold_marked_steps_do_not_end_what_is_recorded_between_these(drawn):
+    drawn.steps(30, 0.05)
+    for _ in range(30):
+        drawn.steps(1, 0.05)
+        drawn.detail._pass_ended()
+        drawn.detail._reached("cell line 3", again=True)
+        assert drawn.detail.is_open
 
 
 def test_calls_inside_marked_steps_are_no_steps(drawn):
@@ -259,3 +330,75 @@ def test_a_call_that_runs_when_watching_begins_is_not_heard_and_does_not_fail(mo
     begins(tf.constant(1.0))
     watching.__exit__(None, None, None)
     assert heard == []
+
+
+def profiled(tmp_path, run):
+    """Record a call, and return its profile."""
+    from tfprof_nb import load
+
+    recording = Recording(tmp_path, Options(), {"python": python_stacks()}).start()
+    run()
+    return load(recording.stop())
+
+
+def assert_windows(profile, steps):
+    """All steps count and add up, and the ops of some were recorded."""
+    table = profile.steps.table
+    assert len(table) == steps
+    assert 3 <= table["ops_recorded"].sum() < steps / 2
+    assert table[PARTS].sum(axis=1).to_numpy() == pytest.approx(table["step_ms"].to_numpy())
+    tree = profile.breakdown.table.set_index("id")
+    children = tree.groupby("parent")["total_ms"].sum().reindex(tree.index, fill_value=0.0)
+    assert (children + tree["self_ms"]).to_numpy() == pytest.approx(tree["total_ms"].to_numpy())
+    assert any("Ops were recorded in" in note for note in profile.steps.notes)
+
+
+@pytest.mark.tensorflow
+def test_batches_of_a_loop_that_runs_op_by_op_are_steps_though_the_ops_of_some_are_recorded(tmp_path):
+    import tensorflow as tf
+
+    def run():
+        for _ in range(2):
+            for batch in tf.data.Dataset.from_tensors(tf.ones((32, 32))).repeat(1000):
+                for _ in range(3):
+                    tf.tanh(batch @ batch)
+
+    profile = profiled(tmp_path, run)
+    assert_windows(profile, 2 * 1000)
+    assert set(profile.steps.table["step_name"]) == {"batch"}
+
+
+@pytest.mark.tensorflow
+def test_gradients_tell_the_passes_of_a_loop_of_which_nothing_else_does(tmp_path):
+    import tensorflow as tf
+
+    weights = [tf.Variable(tf.ones((32, 32))) for _ in range(4)]
+
+    def run():
+        for _ in range(1000):
+            with tf.GradientTape() as tape:
+                loss = tf.add_n([tf.reduce_sum(weight) for weight in weights])
+            for weight, gradient in zip(weights, tape.gradient(loss, weights), strict=True):
+                weight.assign_sub(gradient)
+
+    profile = profiled(tmp_path, run)
+    # Before Python 3.12 nothing tells where the last pass ends.
+    assert_windows(profile, 1000 if hasattr(sys, "monitoring") else 999)
+    assert set(profile.steps.table["phase"]) == {"train"}
+
+
+@pytest.mark.tensorflow
+def test_runs_of_a_session_are_steps_though_the_ops_of_some_are_recorded(tmp_path):
+    import tensorflow as tf
+
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        given = tf.compat.v1.placeholder(tf.float32, (64, 64))
+        product = tf.tanh(given @ given)
+
+        def run():
+            for _ in range(2000):
+                session.run(product, {given: [[0.5] * 64] * 64})
+
+        profile = profiled(tmp_path, run)
+    assert_windows(profile, 2000)
+    assert "each run of a session counts as a step" in profile.steps.notes[0]

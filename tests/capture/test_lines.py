@@ -176,6 +176,14 @@ def test_a_loop_that_runs_very_often_is_counted_exactly_and_its_rare_slow_line_i
     assert section["estimated"] == [2, 3, 4]
 
 
+def test_passes_of_a_loop_that_take_long_leave_events_however_many_there_are(monkeypatch):
+    left = []
+    monkeypatch.setattr(line_clock, "trace_class", lambda: lambda name: contextlib.nullcontext(left.append(name)))
+    passes = 3 * CELL_LINE_EVENTS
+    run(f"for i in range({passes}):\n    x = i\n    sleep(0.005)\n")
+    assert (left.count("cell line 1"), left.count("cell line 2")) == (passes + 1, CELL_LINE_EVENTS)
+
+
 def test_counted_lines_keep_to_their_loop():
     text = "for a in range(20000):\n    x = a\nsleep(0.05)\nfor b in range(20000):\n    y = b\nsleep(0.05)\n"
     result = run(text)

@@ -20,6 +20,7 @@ from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import not_for
 from tfprof_nb.analysis.events.intervals import covered_at
 from tfprof_nb.analysis.events.python_ops import python_calls
+from tfprof_nb.analysis.events.recorded_ops import recorded_ops
 from tfprof_nb.analysis.events.removals import removals
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.source.code import place_of
@@ -27,7 +28,7 @@ from tfprof_nb.analysis.steps.activities import Activity, classify, tracing_span
 from tfprof_nb.analysis.steps.groups import Grouping
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.decode.sections.python import PythonStacks
-from tfprof_nb.formats.marks import CALLBACK
+from tfprof_nb.formats.marks import CALLBACK, SESSION_CALL
 from tfprof_nb.formats.xspace import DISPATCH
 
 _OF_STEPS = ["in_steps_ms", "between_steps_ms", "outside_ms", "waiting_ms", "ops_ms", "nothing_ms"]
@@ -244,20 +245,36 @@ def _with_activity(samples: pd.DataFrame, forest: Forest, grouping: Grouping, sp
     waiting = in_step & _going_on(forest, activity == Activity.WAIT_INPUT, at)
     _, traced_from, traced_to = tracing_spans(forest)
     ops = _going_on(forest, (activity != Activity.NONE) & (activity != Activity.WAIT_INPUT), at)
-    ops = in_step & ~waiting & (ops | covered_at(traced_from, traced_to, at))
+    ran = _shares_of_ops(forest, samples, ops | covered_at(traced_from, traced_to, at))
+    working = in_step & ~waiting
     time = samples["self_ms"].to_numpy(np.float64)
     on_main = (samples["thread"] == "main").to_numpy()
-    parts: dict[str, Bools] = {
+    parts: dict[str, Bools | Floats] = {
         "in_steps_ms": in_step,
         "between_steps_ms": ~in_step & within,
         "outside_ms": ~in_step & ~within,
         "waiting_ms": waiting,
-        "ops_ms": ops,
-        "nothing_ms": in_step & ~waiting & ~ops,
+        "ops_ms": working * ran,
+        "nothing_ms": working * (1 - ran),
         "graphs_ms": within & _going_on(forest, forest.name_starts(f"{DISPATCH}__"), at),
-        "other_ms": in_step & ~waiting & ~ops & on_main,
+        "other_ms": working * (1 - ran) * on_main,
     }
-    return samples.assign(**{name: np.where(part, time, 0.0) for name, part in parts.items()})
+    return samples.assign(**{name: time * part for name, part in parts.items()})
+
+
+def _shares_of_ops(forest: Forest, samples: pd.DataFrame, ops: Bools) -> Floats:
+    """Return how much of each sample ops ran: in unrecorded runs of sessions as much as in recorded ones.
+
+    ``ops`` says it of all other samples.
+    """
+    calls = np.flatnonzero(forest.named(SESSION_CALL))
+    start, end = forest.host.start_ps[calls], forest.ends_ps(calls)
+    unrecorded = ~forest.once(recorded_ops).hold(start, end)
+    left = covered_at(start[unrecorded], end[unrecorded], samples["at_ps"].to_numpy(np.int64))
+    ran = pd.Series(ops, samples.index, dtype=float)
+    of_stack = ran[~left].groupby(samples["stack"][~left]).mean()
+    shares: Floats = ran.mask(left, samples["stack"].map(of_stack).fillna(0.0)).to_numpy()
+    return shares
 
 
 def _going_on(forest: Forest, chosen: Bools, at: Int64) -> Bools:

@@ -2,8 +2,9 @@
 
 Ops are recorded from the beginning until enough steady steps of a kind have passed; again where a kind of step is new,
 now and then, and wherever no steps follow one another: from the end of a pass over the data to the next step, in which
-old iterators end and new ones begin, and in all other code. Where nothing marks steps, calls of functions are steps,
-with what lies between them, if the functions and the data take much of the time.
+old iterators end and new ones begin, where the cell reaches a line or a loop for the first time, and in all other code.
+Where nothing marks steps, the passes of loops are: marks of lines and fetches of data tell where they begin. So are
+calls of functions and runs of sessions, with what lies between, if these and the data take much of the time.
 Events mark where recording of ops ends, and begins again (`formats.marks`).
 """
 
@@ -16,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 from tfprof_nb.capture.marks import newest_owner
@@ -24,19 +26,39 @@ from tfprof_nb.capture.tensorflow import iterator_class, trace_class
 from tfprof_nb.capture.trace_level import MARKS, OPS, can_change_level, set_level
 from tfprof_nb.capture.watched_calls import watched_calls
 from tfprof_nb.capture.watched_steps import watched_steps
-from tfprof_nb.formats.marks import KERAS_LOOP_END, OPS_BEGIN, OPS_END
+from tfprof_nb.formats.marks import (
+    CELL_LINE,
+    END_OF_DATA,
+    FETCH,
+    GRADIENTS,
+    ITERATION,
+    KERAS_LOOP_END,
+    LEADS,
+    LOOP_LINE,
+    OPS_BEGIN,
+    OPS_END,
+)
 
 _FIRST = 2  # steps of a kind that trace, compile and warm up
 # What is enough of a kind: so many steady steps in so many seconds, or fewer longer ones.
 _ENOUGH = ((6, 0.15), (3, 1.0))
-_KINDS, _WINDOWS = 8, 3  # those of more kinds, and more of one kind, open only within the share
-_SHARE, _FREE_S = 0.05, 0.5  # of the time, and in all, for windows that open without something new
+_KINDS, _WINDOWS = 16, 3  # those of more kinds, and more of one kind, open only within the share
+_SHARE, _FREE_S = 0.05, 0.3  # of the time, and in all, for windows that open without something new
 _UNMARKED_S = 0.3  # between marked steps: then what runs is no pause between them
 _CALLED = 0.2  # of a loop's time, in functions and in fetching data: else ops between the calls matter
-_NEIGHBOURS = 16  # calls, after which one of another function belongs to other code
+_NEIGHBOURS = 16  # steps, after which one of another kind belongs to other code
+_AROUND_S = 1.0  # a loop whose passes take longer, with other loops in them, goes around the steps: epochs, say
 _LONGEST_S = 60.0  # a step that has not ended by then was cut short
 # A second look comes soon: buffers that filled while the first step traced hide how long steps wait.
 _POLL_S, _FIRST_LOOK_S = 0.1, 1.0
+
+
+class _Tells(IntEnum):
+    """What tells where a step ends; of a program's loops, those that take data or gradients are its steps."""
+
+    LOOPS = 0  # the next pass of a loop begins
+    CALLS = 1  # a function was called, or a session ran
+    STEPS = 2  # a mark, or the next batch, or gradients
 
 
 @dataclass
@@ -45,18 +67,24 @@ class _Kind:
 
     Attributes
     ----------
+    tells
+        What tells where they end.
     opened
         How many windows its steps opened.
     ended
         How many steps ended.
     steady, seconds
-        How many steady ones were recorded as a whole, and how long they took together.
+        How many steady ones were recorded as a whole, and how long that took, with what came between.
+    newest
+        When the newest one ended.
     """
 
+    tells: _Tells = _Tells.STEPS
     opened: int = 0
     ended: int = 0
     steady: int = 0
     seconds: float = 0.0
+    newest: float = 0.0
 
     @property
     def is_known(self) -> bool:
@@ -75,7 +103,11 @@ class Detail:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._kinds: dict[object, _Kind] = {}
-        self._newest: deque[object] = deque(maxlen=_NEIGHBOURS)  # kinds of the newest calls of functions
+        self._newest: deque[object] = deque(maxlen=_NEIGHBOURS)  # kinds of the newest passes and calls
+        self._newest_marked: deque[object] = deque(maxlen=_NEIGHBOURS)  # those of the newest marked steps
+        self._places: set[object] = set()  # lines and loops that were reached
+        self._line, self._leading = 0, 0  # the newest line, and the iterator that begins passes
+        self._marked_until = self._stepped_at = self._passed_at = 0.0
         self._in_mark = False
         self._explained_s = 0.0  # since ops are recorded: how long functions and fetching data took
         self.is_active = self.is_open = False
@@ -83,10 +115,11 @@ class Detail:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Watch steps and passes over the data while the block runs."""
+        """Watch steps, passes and calls on this thread while the block runs."""
+        self._thread = threading.get_ident()
         with ExitStack() as undo:
             for owner, name, wrapper in (
-                (trace_class(), "__init__", self._after_passes),
+                (trace_class(), "__init__", self._after_marks),
                 (iterator_class(), "_next_internal", self._after_data),
             ):
                 undo.enter_context(replaced(owner, name, wrapper(vars(owner)[name])))
@@ -99,8 +132,10 @@ class Detail:
         with self._lock:
             self._kinds.clear()
             self._newest.clear()
-            self._began_at = self._marked_until = self._called_at = time.monotonic()
-            self._recorded_s = self._next_look = self._explained_s = 0.0
+            self._newest_marked.clear()
+            self._places.clear()
+            self._began_at = self._marked_until = self._passed_at = time.monotonic()
+            self._recorded_s = self._next_look = self._explained_s = self._stepped_at = 0.0
             self.is_active, self._ended = can_change_level(), threading.Event()
             if self.is_active:
                 self.is_open, self._opened_at = True, self._began_at
@@ -132,23 +167,58 @@ class Detail:
     def _may_open(self) -> bool:
         return self._recorded_s <= _FREE_S + _SHARE * (time.monotonic() - self._began_at)
 
-    def _after_passes(self, begin: Callable[..., None]) -> Callable[..., None]:
+    def _may_watch(self, kind: _Kind) -> bool:
+        """Whether to record steps of a kind of which not enough is known."""
+        return not kind.is_known and ((kind.opened < _WINDOWS and len(self._kinds) <= _KINDS) or self._may_open())
+
+    def _after_marks(self, begin: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(begin)
         def init(trace: Any, name: str, **kwargs: Any) -> None:
             if name == KERAS_LOOP_END:
                 self._pass_ended()
             begin(trace, name, **kwargs)
+            if threading.get_ident() != self._thread:
+                return
+            if name.startswith(CELL_LINE):
+                line, self._line = self._line, int(name[len(CELL_LINE) :])
+                self._reached(name, again=self._line <= line)
+            elif name.startswith(LOOP_LINE):
+                self._reached(name, again=kwargs[ITERATION] > 0)
+            elif name.startswith(GRADIENTS):
+                self._passed(name, _Tells.STEPS)
 
         return init
 
+    def _reached(self, place: object, *, again: bool) -> None:
+        """The program is at a line or a loop, ``again`` in the next pass of a loop."""
+        if again:
+            self._passed(place, _Tells.LOOPS)
+        elif place not in self._places and not self._in_mark:
+            with self._lock:
+                self._open(steps=0)
+        self._places.add(place)
+
     def _after_data(self, fetch: Callable[..., Any]) -> Callable[..., Any]:
+        from tensorflow.python.eager.context import executing_eagerly
+
         @functools.wraps(fetch)
         def fetched(iterator: Any) -> Any:
             __tracebackhide__ = True
-            began = time.monotonic()
-            try:
+            if threading.get_ident() != self._thread or not executing_eagerly():
                 return fetch(iterator)
-            except Exception:  # the end of the data is one
+            began = time.monotonic()
+            self._leading = self._leading or id(iterator)  # of several, the first begins a pass
+            leads = self._leading == id(iterator)
+            try:
+                with trace_class()(FETCH, **{LEADS: int(leads)}) as mark:
+                    if leads:
+                        self._passed(FETCH, _Tells.STEPS)
+                    try:
+                        return fetch(iterator)
+                    except Exception:  # the end of the data is one
+                        mark.set_metadata(**{END_OF_DATA: 1})
+                        raise
+            except Exception:
                 self._pass_ended()
                 raise
             finally:
@@ -159,6 +229,7 @@ class Detail:
     def _pass_ended(self) -> None:
         with self._lock:
             self._in_mark = False  # a mark that the end of the data cuts short does not end
+            self._leading, self._marked_until = 0, time.monotonic()
             self._open(steps=0)
 
     def _step_began(self, name: str) -> tuple[object, float]:
@@ -176,7 +247,7 @@ class Detail:
     def _decide(self, kind: _Kind, now: float) -> None:
         """Record the step that has begun, and how many more; or leave its ops out."""
         steps: int | None = 0
-        if not kind.is_known and ((kind.opened < _WINDOWS and len(self._kinds) <= _KINDS) or self._may_open()):
+        if self._may_watch(kind):
             kind.opened += 1
             steps = None
         elif self.is_open and self._may_open():
@@ -193,46 +264,77 @@ class Detail:
         with self._lock:
             now, kind = time.monotonic(), self._kinds.setdefault(key, _Kind())
             self._marked_until, self._in_mark = now + _UNMARKED_S, False
-            self._called_at = now
+            self._stepped_at = self._passed_at = now
+            self._newest_marked.append(key)
+            before, kind.newest = kind.newest, now
             kind.ended += 1
             if not self.is_open:
                 return
-            if kind.ended > _FIRST and began >= self._opened_at:
-                kind.steady += 1
-                kind.seconds += now - began
+            self._count(kind, began, now - max(before, self._opened_at))
             if self._steps_left is not None:
                 self._steps_left -= 1
-            if kind.is_known if self._steps_left is None else self._steps_left <= 0:
+            enough = all(self._kinds[each].is_known for each in self._newest_marked)  # also of those in turns with it
+            if enough if self._steps_left is None else self._steps_left <= 0:
                 self._close()
 
-    def _call_ended(self, name: str, seconds: float) -> None:
-        """A function that is part of no marked step was called: with what came since the call before, it is a step."""
-        with self._lock:
-            if self._in_mark:
-                return
-            now, began, key = time.monotonic(), self._called_at, ("call", name)
-            kind = self._kinds.setdefault(key, _Kind())
-            self._newest.append(key)
-            self._called_at, self._marked_until = now, now + _UNMARKED_S + 2 * (now - began)
+    def _count(self, kind: _Kind, began: float, seconds: float) -> None:
+        """Count a step whose ops were recorded, with what came since the one before of its kind.
+
+        What the first ones trace is recorded at no cost.
+        """
+        if kind.ended <= _FIRST:
+            self._opened_at, self._explained_s = time.monotonic(), 0.0
+        elif began >= self._opened_at:
+            kind.steady += 1
+            kind.seconds += seconds
+
+    def _call_ended(self, call: object, seconds: float) -> None:
+        """A function that is part of no marked step was called, or a session ran."""
+        if not self._in_mark:
             self._explained_s += seconds
-            kind.ended += 1
+            self._passed(call, _Tells.CALLS)
+
+    def _passed(self, key: object, tells: _Tells) -> None:
+        """A pass of a loop ended, or a call: with what came since the one before of its kind, it is a step."""
+        with self._lock:
+            now, kind = time.monotonic(), self._kinds.setdefault(key, _Kind(tells))
+            before, kind.newest = kind.newest, now
+            if self._in_mark or (tells is not _Tells.CALLS and before < self._stepped_at):  # marked steps are in it
+                return
+            others = bool(self._newest) and self._newest[-1] != key
+            if tells is _Tells.LOOPS and others and now - before > _AROUND_S:
+                return
+            began = before if key in self._newest else self._passed_at  # what it belongs to may be new
+            if (
+                tells is not _Tells.LOOPS or others or not self._newest
+            ):  # a short loop does not displace those around it
+                self._newest.append(key)
+            self._passed_at = now
+            self._marked_until = max(self._marked_until, now + _UNMARKED_S + 2 * (now - began))
+            kind.ended += bool(before) or tells is _Tells.CALLS  # the first pass begins
             if not self.is_active:
                 return
             if not self.is_open:
-                if not kind.is_known and (kind.opened < _WINDOWS or self._may_open()):
+                if self._may_watch(kind):
                     kind.opened += 1
                     self._open(steps=None)
                 return
-            if kind.ended > _FIRST and began >= self._opened_at:
-                kind.steady += 1
-                kind.seconds += now - began
+            self._count(kind, began, now - began)
+            kinds = [self._kinds[each] for each in self._newest]
             if self._steps_left == 0 and kind.is_known and self._may_open():
-                self._steps_left = 2 * len(set(self._newest))
-            elif self._steps_left:
+                self._steps_left = 2
+            elif self._steps_left and kind is max(kinds, key=lambda one: (one.tells, -one.ended)):
                 self._steps_left -= 1
-            explained = self._steps_left == 0 or self._explained_s >= _CALLED * (now - self._opened_at)
-            if not self._steps_left and explained and all(self._kinds[each].is_known for each in set(self._newest)):
+            if not self._steps_left and self._is_enough(tells, kinds):
                 self._close()
+
+    def _is_enough(self, tells: _Tells, kinds: list[_Kind]) -> bool:
+        """Whether enough is known of the steps that end where the newest did, and of the calls among them."""
+        if tells is _Tells.CALLS:
+            whole = self._steps_left == 0 or self._explained_s >= _CALLED * (time.monotonic() - self._opened_at)
+        else:
+            whole = tells is max(one.tells for one in kinds if one.tells is not _Tells.CALLS)
+        return whole and all(one.is_known for one in kinds if one.tells >= tells or one.tells is _Tells.CALLS)
 
     def _poll(self, ended: threading.Event) -> None:
         while not ended.wait(_POLL_S):
@@ -243,7 +345,7 @@ class Detail:
                 if now > self._marked_until:
                     self._open(steps=0)
                 elif now >= self._next_look and self._may_open():
-                    self._open(steps=3 * len(set(self._newest)) or 3)  # it begins in the middle of the first
+                    self._open(steps=3)  # it begins in the middle of the first
                     self._next_look = self._began_at + 2 * (now - self._began_at)
 
 

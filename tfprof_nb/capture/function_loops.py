@@ -1,4 +1,4 @@
-"""Marks of the loops in the user's functions, from Python 3.12 on: an event where each pass begins.
+"""Marks of the loops in the user's functions, from Python 3.12 on, and of gradients: an event where each pass begins.
 
 The cell's own loops are marked by `lines`. Functions outlive the capture, so their code stays as it is, and
 ``sys.monitoring`` tells which lines they reach. A loop of short passes is not followed: it makes no steps.
@@ -7,10 +7,12 @@ The cell's own loops are marked by `lines`. Functions outlive the capture, so th
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import linecache
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from textwrap import dedent
@@ -21,14 +23,37 @@ from typing import Any
 
 from tfprof_nb.capture.graphs.source_lines import is_users
 from tfprof_nb.capture.line_clock import MARK
+from tfprof_nb.capture.patching import replaced
 from tfprof_nb.capture.tensorflow import trace_class
-from tfprof_nb.formats.marks import ITERATION, LOOP_LINE
+from tfprof_nb.formats.marks import GRADIENTS, ITERATION, LOOP_LINE
 
 _TRIED = 100  # passes, after which a loop is left alone if they took less than this on average
 _SHORT_NS = 200_000
 _TOOL_IDS = (2, 3, 4)  # 2 is for profilers, 3 and 4 are for anyone
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+@contextmanager
+def gradients() -> Iterator[None]:
+    """Mark where a tape is asked for gradients outside of any function while the block runs: once in each step."""
+    from tensorflow.python.eager.backprop import GradientTape
+    from tensorflow.python.eager.context import executing_eagerly
+
+    compute, counts = vars(GradientTape)["gradient"], Counter[str]()
+
+    @functools.wraps(compute)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        if executing_eagerly():
+            caller = sys._getframe(1)  # noqa: SLF001  (no other way is as quick)
+            place = f"{GRADIENTS}{caller.f_code.co_qualname}:{caller.f_lineno}"
+            _leave_event(place, counts[place])
+            counts[place] += 1
+        return compute(*args, **kwargs)
+
+    with replaced(GradientTape, "gradient", gradient):
+        yield
 
 
 @contextmanager
@@ -79,7 +104,6 @@ class _Watch:
     def __init__(self, monitoring: Any, tool: int) -> None:
         self._monitoring, self._tool, self._thread = monitoring, tool, threading.get_ident()
         self._functions: dict[CodeType, _Function] = {}
-        self._trace = trace_class()
 
     def begin(self) -> None:
         events, register = self._monitoring.events, self._monitoring.register_callback
@@ -136,8 +160,12 @@ class _Watch:
 
     def _mark(self, loop: _Loop, number: int, now: int) -> None:
         loop.number, loop.since_ns = number, now
-        with self._trace(loop.name, **{ITERATION: number}):
-            pass
+        _leave_event(loop.name, number)
+
+
+def _leave_event(name: str, number: int) -> None:
+    with trace_class()(name, **{ITERATION: number}):
+        pass
 
 
 def _function(code: CodeType) -> _Function | None:

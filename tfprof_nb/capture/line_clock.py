@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import itertools
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from time import perf_counter_ns
@@ -18,7 +18,7 @@ from typing import Any
 from tfprof_nb.capture.tensorflow import trace_class
 from tfprof_nb.formats.marks import CELL_LINE_EVENTS
 
-LONG_NS = 20_000  # a place that takes longer on average always leaves an event
+LONG_NS = 20_000  # a place that takes longer on average, or a loop whose passes do, always leaves an event
 BRIEF_NS = 2_000  # after many runs, a place that takes less on average is only counted
 MARK = "__tfprof_line_"  # what names of marks begin with
 
@@ -35,6 +35,8 @@ class LineClock:
     ----------
     events
         The name of each place's event in the profile.
+    heads
+        The places where passes of loops begin.
 
     Attributes
     ----------
@@ -46,8 +48,9 @@ class LineClock:
         The places that ran when the clock was started and stopped; -1 is none.
     """
 
-    def __init__(self, events: Sequence[str]) -> None:
-        self._events = events
+    def __init__(self, events: Sequence[str], heads: Collection[int] = ()) -> None:
+        self._events, self._heads = events, heads
+        self._passed_ns, self._ends_long_pass = [0] * len(events), False  # when each place was reached last
         self.hits, self.spent_ns, self.estimated = [0] * len(events), [0] * len(events), set[int]()
         self.first = self.last = self._place = -1
         self._thread = threading.get_ident()
@@ -98,12 +101,15 @@ class LineClock:
     def enter(self, place: int) -> None:
         """End the current place, and begin another."""
         __tracebackhide__ = True
-        self._leave(perf_counter_ns())
+        now = perf_counter_ns()
+        self._leave(now)
         if self._counters:
             self._listen(place not in self._counters)
         self._place = place
         hits = self.hits[place] = self.hits[place] + 1
-        if hits <= CELL_LINE_EVENTS or self.spent_ns[place] > LONG_NS * hits:
+        self._ends_long_pass = place in self._heads and now - self._passed_ns[place] > LONG_NS
+        self._passed_ns[place] = now
+        if hits <= CELL_LINE_EVENTS or self.spent_ns[place] > LONG_NS * hits or self._ends_long_pass:
             self._trace = self._new_trace(self._events[place])
         self._since = perf_counter_ns()  # so that the time of the mark is not counted
 
@@ -119,7 +125,8 @@ class LineClock:
             self._share_out(passed, place)
             return
         self.spent_ns[place] += passed
-        if self.hits[place] % CELL_LINE_EVENTS == 0 and self.spent_ns[place] < BRIEF_NS * self.hits[place]:
+        brief = self.spent_ns[place] < BRIEF_NS * self.hits[place]
+        if self.hits[place] % CELL_LINE_EVENTS == 0 and brief and not self._ends_long_pass:
             self._counters[place] = _Counter()
 
     def _listen(self, listening: bool) -> None:

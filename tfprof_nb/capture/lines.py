@@ -35,12 +35,12 @@ class CellLines:
     """
 
     def __init__(self, text: str) -> None:
-        self.text, self._file, self._lines = text, "", list[int]()
+        self.text, self._file, self._lines, self._heads = text, "", list[int](), set[int]()
         self._began_ns = self._ended_ns = 0
 
     @cached_property
     def _clock(self) -> LineClock:
-        return LineClock([f"{CELL_LINE}{line}" for line in self._lines])
+        return LineClock([f"{CELL_LINE}{line}" for line in self._lines], self._heads)
 
     def mark(self, body: list[ast.stmt], file: str) -> list[ast.stmt]:
         """Return statements of the cell, which is compiled as ``file``, with marks inserted."""
@@ -92,6 +92,8 @@ class CellLines:
     def _mark_before(self, statement: ast.stmt) -> ast.stmt:
         """Return a mark for a statement. It is no expression, because IPython can be set to show all expressions."""
         call = ast.Call(ast.Name(mark_name(len(self._lines)), ast.Load()), [], [])
+        if isinstance(statement, _LOOPS):
+            self._heads.add(len(self._lines))
         self._lines.append(statement.lineno)
         return ast.fix_missing_locations(ast.copy_location(ast.If(call, [ast.Pass()], []), statement))
 

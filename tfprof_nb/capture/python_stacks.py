@@ -24,7 +24,7 @@ from types import CodeType
 from typing import Any
 
 from tfprof_nb.capture.autograph import Place, origins
-from tfprof_nb.capture.function_loops import function_loops
+from tfprof_nb.capture.function_loops import function_loops, gradients
 from tfprof_nb.capture.graphs.interning import Interned
 from tfprof_nb.capture.graphs.source_lines import MAGICS, is_users, texts_of
 from tfprof_nb.capture.sidecar import Gather
@@ -53,7 +53,7 @@ def python_stacks(interval_s: float = INTERVAL_S) -> Iterator[Gather]:
     sys.setswitchinterval(min(_SWITCH_S, switch_s))
     sampler.start()
     try:
-        with function_loops():
+        with function_loops(), gradients():
             yield sampler.gather
     finally:
         sampler.end()

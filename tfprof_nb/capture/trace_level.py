@@ -19,8 +19,10 @@ _TRACE_LEVEL = "_ZN3tsl8profiler8internal13g_trace_levelE"
 
 
 def can_change_level() -> bool:
-    """Whether this TensorFlow has the number, and no GPU, whose events have no level."""
-    return _level() is not None and not tensorflow().config.list_physical_devices("GPU")
+    """Whether this TensorFlow has the number, no GPU, whose events have no level, and runs a call's ops within it."""
+    config = tensorflow().config
+    waits = config.experimental.get_synchronous_execution()
+    return waits and _level() is not None and not config.list_physical_devices("GPU")
 
 
 def set_level(level: int) -> None:

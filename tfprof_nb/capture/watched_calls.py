@@ -1,4 +1,4 @@
-"""Tells of each call of a tf.function from Python that ends."""
+"""Tells of each call of a tf.function from Python that ends, and of each run of a session."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ from typing import Any
 
 from tfprof_nb.capture.patching import replaced
 from tfprof_nb.capture.tensorflow import trace_class
+from tfprof_nb.formats.marks import SESSION_CALL
 
 _HOW = "tf_function_call"  # what TensorFlow adds to a call's trace when the call ends
 
 
 @contextmanager
-def watched_calls(ended: Callable[[str, float], None]) -> Iterator[None]:
-    """Watch the calls of functions on this thread, but those that are part of another function's graph.
+def watched_calls(ended: Callable[[object, float], None]) -> Iterator[None]:
+    """Watch the calls of functions on this thread, but those that are part of another function's graph, and sessions.
 
-    ``ended`` gets the function's name and the seconds that the call took.
+    ``ended`` gets the function's name, or what tells runs of a session apart, and the seconds that the call took. A run
+    of a session gets an event.
     """
+    from tensorflow.python.client.session import BaseSession
     from tensorflow.python.eager.context import executing_eagerly
 
     trace, thread = trace_class(), threading.get_ident()
-    begin, add = trace.__init__, trace.set_metadata
+    begin, add, run = trace.__init__, trace.set_metadata, vars(BaseSession)["_do_run"]
 
     @functools.wraps(begin)
     def init(self: Any, name: str, **kwargs: Any) -> None:
@@ -39,7 +42,18 @@ def watched_calls(ended: Callable[[str, float], None]) -> Iterator[None]:
             name, began = known
             ended(name, time.monotonic() - began)
 
+    @functools.wraps(run)
+    def do_run(self: Any, handle: Any, targets: Any, fetches: Any, *args: Any) -> Any:
+        __tracebackhide__ = True
+        began = time.monotonic()
+        with trace(SESSION_CALL):
+            values = run(self, handle, targets, fetches, *args)
+        if threading.get_ident() == thread:
+            ended((SESSION_CALL, *map(id, targets), *map(id, fetches)), time.monotonic() - began)
+        return values
+
     with ExitStack() as undo:
         undo.enter_context(replaced(trace, "__init__", init))
         undo.enter_context(replaced(trace, "set_metadata", set_metadata))
+        undo.enter_context(replaced(BaseSession, "_do_run", do_run))
         yield

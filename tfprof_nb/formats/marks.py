@@ -26,6 +26,13 @@ CELL_LINE_EVENTS = 1000  # a short line leaves an event this often; after that i
 LOOP_LINE = "loop line "  # the function's qualified name and the line of the loop's head follow: "loop line train:7"
 ITERATION = "iteration"  # a stat of these: which pass of the loop begins, from 0 each time that the loop is entered
 
+GRADIENTS = "gradients "  # a tape computes them, outside of any function: "gradients train_step:12" says where
+
+FETCH = "fetch of a batch"  # Python takes one from an iterator
+LEADS = "leads"  # a stat of these: whether it is from the iterator that the pass of the loop began with
+
+SESSION_CALL = "call of SessionRun"  # Python runs a session
+
 MODEL_FILE = "model file "  # the reading or writing of a model: "model file load_model"
 
 KERAS_CALL = "keras call "  # fit, evaluate or predict of a model, from its begin to its end: "keras call fit"

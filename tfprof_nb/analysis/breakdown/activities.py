@@ -11,7 +11,9 @@ from tfprof_nb.analysis.breakdown.main_thread import MainThread
 from tfprof_nb.analysis.events.compilations import BACKENDS
 from tfprof_nb.analysis.events.links import RUNS
 from tfprof_nb.analysis.events.removals import REMOVAL, removals
-from tfprof_nb.formats.marks import MODEL_FILE
+from tfprof_nb.analysis.steps.passes import FETCHES
+from tfprof_nb.analysis.steps.unmarked import unrecorded_calls
+from tfprof_nb.formats.marks import MODEL_FILE, SESSION_CALL
 from tfprof_nb.formats.xspace import DISPATCH, LOOK
 
 
@@ -36,7 +38,6 @@ class Doing(IntEnum):
 _CONVERSIONS = ("convert_to_tensor", "tf.constant", "EagerCopyToDevice")
 _CALLS = ("TFE_Py_", "EagerExecute", "EagerKernelExecute", "KernelAndDeviceFunc::Run", "EagerLocalExecute", REMOVAL)
 _FUNCTIONS = (f"{DISPATCH}__", f"{DISPATCH}PartitionedCall", f"{DISPATCH}StatefulPartitionedCall")
-_FETCHES = ("IteratorGetNext", f"{DISPATCH}IteratorGetNext")
 _STARTS = ("MakeIterator", f"{DISPATCH}MakeIterator", f"{DISPATCH}ReduceDataset")
 _TRACES = ("tf.function-graph_building",)
 
@@ -45,6 +46,8 @@ def activities(thread: MainThread) -> tuple[Int64, Int64]:
     """Return per event what the thread does, and the event that says so (-1: none, Python runs)."""
     own = _of_names(thread)[thread.name]
     own[np.isin(thread.events, removals(thread.forest))] = Doing.ENDING
+    sessions = thread.starts_with(SESSION_CALL)  # of a run that was recorded, its own event says more
+    own[sessions & np.isin(thread.events, unrecorded_calls(thread.forest))] = Doing.FUNCTION
     doing = np.where(own < 0, Doing.PYTHON, own)
     anchor = np.where(own > 0, np.arange(len(own)), -1)
     for level in thread.inner_levels:
@@ -69,7 +72,7 @@ def _of_names(thread: MainThread) -> Int64:
         ((DISPATCH,), Doing.OP),
         (_FUNCTIONS, Doing.FUNCTION),
         (RUNS, Doing.FUNCTION),
-        (_FETCHES, Doing.WAITING),
+        (FETCHES, Doing.WAITING),
         (_STARTS, Doing.STARTING),
         (_TRACES, Doing.TRACING),
         (BACKENDS, Doing.COMPILING),

@@ -178,9 +178,10 @@ class Assembly:
         self._step = np.where(inside | (phase < 0), -1, step)
         self._callback = callback
         # What goes on in steps whose ops were not recorded is known only as far as it leaves marks: what is outside of
-        # the calls of ops, if these are among the marks, is Python.
+        # the calls of ops and sessions, if these are among the marks, is Python.
         recorded = np.append(self._steps["ops_recorded"].to_numpy(dtype=bool), True)[self._step]
-        known = (*_MARKED, Doing.PYTHON) if (self._doing[~recorded] == Doing.CALLING).any() else _MARKED
+        told = np.isin(self._doing[~recorded], (Doing.CALLING, Doing.FUNCTION)).any()
+        known = (*_MARKED, Doing.PYTHON) if told else _MARKED
         self._unrecorded = ~recorded & (callback < 0) & ~np.isin(self._doing, known)
         self._is_steady = np.append(stand_for_others(self._steps), False)[self._step]
         nodes = self._phase_nodes(names)

@@ -39,7 +39,7 @@ def forward_nodes(graphs: Graphs) -> Int64:
 
 def with_gradients(graphs: Graphs, own: Bools) -> Bools:
     """Flag some nodes, and those that compute their gradients."""
-    forward = forward_nodes(graphs)
+    forward = graphs.once(forward_nodes)
     gradients: Bools = (forward >= 0) & own[forward.clip(0)]
     return own | gradients
 

@@ -24,7 +24,7 @@ def owners(graphs: Graphs) -> tuple[Int64, Int64]:
     nodes = graphs.nodes
     layer, variable = nodes["layer"].to_numpy(np.int64).copy(), nodes["variable"].to_numpy(np.int64)
     phase, op = nodes["phase"].to_numpy(dtype=object), nodes["op"].to_numpy(dtype=object)
-    forward = forward_nodes(graphs)
+    forward = graphs.once(forward_nodes)
     part = np.where((forward >= 0) | (phase == "backward"), 1, 0)
     part[(phase == "optimizer") | _updates(op)] = 2
     layer[np.isin(layer, _models(graphs, layer, variable))] = -1

@@ -78,13 +78,13 @@ def placed_ops(forest: Forest, graphs: Graphs, cell: Cell, grouping: Grouping | 
 def _with_lines(ops: pd.DataFrame, graphs: Graphs, cell: Cell) -> pd.DataFrame:
     """Add the line that created each op's node, and its Keras layer and phase."""
     nodes, node = graphs.nodes, ops["node"].to_numpy(np.int64)
-    frame = np.append(creating_frames(graphs), -1)[node]
+    frame = np.append(graphs.once(creating_frames), -1)[node]
     eager = ops["eager_line"] > 0
     layer = np.append(_layers(graphs), -1)[node]
     return ops.assign(
         file=np.where(eager, cell.file, _picked(graphs.frames["file"], frame, "")),
         line=np.where(eager, ops["eager_line"], _picked(graphs.frames["line"], frame, 0)).astype(np.int64),
-        gradient=np.append(forward_nodes(graphs), -1)[node] >= 0,
+        gradient=np.append(graphs.once(forward_nodes), -1)[node] >= 0,
         phase=_picked(nodes["phase"], node, ""),
         layer=_picked(graphs.layers["name"], layer, ""),
         kind=_picked(graphs.layers["type"], layer, ""),
@@ -106,14 +106,14 @@ def _picked(values: pd.Series, places: Int64, missing: object) -> np.ndarray[tup
 
 def creating_nodes(graphs: Graphs) -> Int64:
     """Return for each node the node to whose line it belongs: itself, or its forward node."""
-    forward = forward_nodes(graphs)
+    forward = graphs.once(forward_nodes)
     return np.where(forward >= 0, forward, np.arange(len(forward)))
 
 
 def creating_frames(graphs: Graphs) -> Int64:
     """Return for each node the user's innermost frame that created it, or its forward node; -1 for none."""
     innermost = np.array([frames[0] if frames else -1 for frames in users_traces(graphs)] + [-1], dtype=np.int64)
-    created: Int64 = innermost[graphs.nodes["trace"].to_numpy(np.int64)[creating_nodes(graphs)]]
+    created: Int64 = innermost[graphs.nodes["trace"].to_numpy(np.int64)[graphs.once(creating_nodes)]]
     return created
 
 
@@ -127,7 +127,7 @@ def users_traces(graphs: Graphs) -> list[list[int]]:
 def _with_absorbed(ops: pd.DataFrame, graphs: Graphs) -> pd.DataFrame:
     """Add ``absorbed``: type and line of each node that a fused op computed besides its own."""
     fused = FusedOps(graphs, ops["node"])
-    lines = np.append(graphs.frames["line"].to_numpy(np.int64), 0)[creating_frames(graphs)]
+    lines = np.append(graphs.frames["line"].to_numpy(np.int64), 0)[graphs.once(creating_frames)]
     types = graphs.nodes["op"].tolist()
     absorbed = [fused.absorbed_by(*op) for op in zip(ops["node"], ops["op_type"], strict=True)]
     return ops.assign(absorbed=[", ".join(f"{types[k]} (line {lines[k]})" for k in nodes) for nodes in absorbed])

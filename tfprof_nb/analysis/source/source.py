@@ -212,7 +212,7 @@ class _Host:
 def _called(placed: pd.DataFrame, graphs: Graphs) -> pd.DataFrame:
     """Sum the time of ops by all other lines of their tracebacks than their own: ``file line called_op_ms``."""
     of_node = placed[placed["node"] >= 0].groupby("node")["op_ms"].sum()
-    trace = graphs.nodes["trace"].to_numpy(np.int64)[creating_nodes(graphs)[of_node.index]]
+    trace = graphs.nodes["trace"].to_numpy(np.int64)[graphs.once(creating_nodes)[of_node.index]]
     traces = [*users_traces(graphs), []]
     node_frames = [traces[number] for number in trace]
     spread = pd.DataFrame({"op_ms": of_node.to_numpy(), "node": of_node.index, "frame": node_frames}).explode("frame")

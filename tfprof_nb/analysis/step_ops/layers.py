@@ -61,7 +61,7 @@ def _row(ops: StepOps, owner: Int64, number: int, costs: np.ndarray[tuple[int], 
 
 def _first_frame(graphs: Graphs, forward: Bools) -> int:
     """Return the line of the first op, unless it only trains the model."""
-    frames = creating_frames(graphs)[forward]
+    frames = graphs.once(creating_frames)[forward]
     frames = frames[frames >= 0]
     frames = frames[~graphs.frames["text"].iloc[frames].astype(str).str.contains(TRAINING_CALLS).to_numpy(bool)]
     return int(frames[0]) if len(frames) else -1

@@ -53,10 +53,10 @@ def recurrent_loops(ops: StepOps) -> RecurrentLoops:
     small = layers["type"].isin(RECURRENT) & (layers["type"] != _OF_LARGE_OPS)
     is_recurrent = np.append(small.to_numpy(bool), False)
     owner = np.where(owner < len(layers), owner, -1)
-    own = is_recurrent[owner] & in_loops(ops)
-    nodes = with_costs(ops)
+    own = is_recurrent[owner] & ops.once(in_loops)
+    nodes = ops.once(with_costs)
     # Nodes of the backward pass do not all tell of which node they are the gradient.
-    chosen = nodes[(own | ((owner < 0) & in_loops(ops)))[nodes.index]] if own.any() else nodes.iloc[:0]
+    chosen = nodes[(own | ((owner < 0) & ops.once(in_loops)))[nodes.index]] if own.any() else nodes.iloc[:0]
     count = float(chosen["count"].sum())
     if not count:
         return RecurrentLoops()

@@ -65,9 +65,12 @@ class _Flow:
             self._callers[function].append(node)
         # Who takes a node or an argument, and at which place.
         self._takers = defaultdict[_Reached, list[tuple[int, int]]](list)
+        self._arguments = defaultdict[int, set[_Reached]](set)
         places = defaultdict[int, set[int]](set)
         for node, place, argument in graphs.arguments.itertuples(index=False):
-            self._takers["argument", self._function[node], argument].append((node, place))
+            taken: _Reached = ("argument", self._function[node], argument)
+            self._takers[taken].append((node, place))
+            self._arguments[self._function[node]].add(taken)
             places[node].add(place)
         for node, inputs in enumerate(graphs.nodes["inputs"]):
             free = (place for place in count() if place not in places[node])
@@ -97,7 +100,7 @@ class _Flow:
             yield "node", 0, taker
             for role, function in self._callees[taker]:
                 if role in _LOOP_ROLES:  # a change goes round the loop
-                    yield from (each for each in self._takers if each[:2] == ("argument", function))
+                    yield from self._arguments[function]
                 else:
                     yield "argument", function, place - (role != "call")
 

@@ -44,7 +44,7 @@ def small_ops(ops: StepOps) -> pd.DataFrame:
     """
     if not ops.steps:
         return pd.DataFrame(columns=COLUMNS)
-    nodes, step_ms = with_costs(ops), ops.steps_ms / ops.steps
+    nodes, step_ms = ops.once(with_costs), ops.steps_ms / ops.steps
     repeats = nodes.groupby(["frame", "op"])["count"].transform("sum")
     chosen = nodes[(nodes["group"] != "") & (repeats >= _REPEATS) & (nodes["us"] <= _SMALL_US)]
     rows = [
@@ -57,7 +57,7 @@ def small_ops(ops: StepOps) -> pd.DataFrame:
 
 def cost_of(ops: StepOps, chosen: Bools) -> tuple[float, float]:
     """Return which part of the steps' time nodes take, with the time to start them, and how many run per step."""
-    nodes = with_costs(ops)
+    nodes = ops.once(with_costs)
     own = nodes[chosen[nodes.index]]
     return min(float(own["cost_ms"].sum()) * ops.steps / max(ops.steps_ms, 1e-9), 1.0), float(own["count"].sum())
 
@@ -72,9 +72,9 @@ def with_costs(ops: StepOps) -> pd.DataFrame:
 def _nodes(ops: StepOps) -> pd.DataFrame:
     """Return the nodes that ran, with their number and time per step: ``frame op group in_loop count op_ms us``."""
     graphs = ops.graphs
-    frame = creating_frames(graphs)
+    frame = graphs.once(creating_frames)
     nodes = pd.DataFrame({"frame": frame, "op": graphs.nodes["op"], "group": _groups(ops, frame)})
-    nodes["in_loop"] = in_loops(ops)
+    nodes["in_loop"] = ops.once(in_loops)
     of_libraries = (graphs.nodes["layer"] >= 0) | graphs.nodes["by_keras"].astype(bool)
     nodes["group"], nodes["frame"] = _with_gradients(nodes, of_libraries.to_numpy(bool))
     nodes = nodes.join(ops.per_node).fillna({"count": 0.0, "op_ms": 0.0})
@@ -148,7 +148,7 @@ def in_loops(ops: StepOps) -> Bools:
 def _groups(ops: StepOps, frame: Int64) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
     """Return for each node its group: file and function, or the class of many layers; empty for none."""
     graphs = ops.graphs
-    nodes, frames = graphs.nodes.iloc[creating_nodes(graphs)], graphs.frames
+    nodes, frames = graphs.nodes.iloc[graphs.once(creating_nodes)], graphs.frames
     group = np.append((frames["file"] + "\n" + frames["function"]).to_numpy(dtype=object), "")[frame]
     outside = frames["text"].astype(str).str.contains(f"{TRAINING_CALLS}|{_GRADIENTS}").to_numpy(bool)
     group[np.append(outside, True)[frame] | nodes["by_keras"].to_numpy(bool)] = ""

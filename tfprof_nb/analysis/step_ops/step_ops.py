@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,8 @@ from tfprof_nb.analysis.source.placed_ops import creating_frames
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
 from tfprof_nb.formats.xspace import DISPATCH
+
+T = TypeVar("T")
 
 # Steps longer than so many times the median are no typical ones: something else delayed them.
 _TYPICAL = 3.0
@@ -86,6 +88,14 @@ class StepOps:
     functions: frozenset[int] = frozenset()
     executor_entries: float = 0.0
     labels: Mapping[str, str] = field(default_factory=dict)
+    _results: dict[Callable[..., Any], Any] = field(default_factory=dict, init=False, repr=False)
+
+    def once(self, analysis: Callable[[StepOps], T]) -> T:
+        """Return the result of an analysis of these ops, which runs once."""
+        if analysis not in self._results:
+            self._results[analysis] = analysis(self)
+        result: T = self._results[analysis]
+        return result
 
     def place(self, frame: int) -> str:
         """Return a line of `Graphs.frames` as people read it, ``cell line 3``; empty for -1."""
@@ -100,7 +110,7 @@ class StepOps:
 
     def frame_of(self, node: int) -> int:
         """Return the line of `Graphs.frames` that made a node; -1 if that is unknown."""
-        return int(creating_frames(self.graphs)[node]) if node >= 0 else -1
+        return int(self.graphs.once(creating_frames)[node]) if node >= 0 else -1
 
     @cached_property
     def per_node(self) -> pd.DataFrame:

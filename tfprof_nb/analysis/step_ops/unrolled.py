@@ -38,7 +38,7 @@ def unrolled_loop(ops: StepOps, code: Code) -> UnrolledLoop | None:
     ]
     bodies = graphs.calls.loc[graphs.calls["role"].isin(_LOOP_ROLES), "function"]
     nodes = graphs.nodes[~graphs.nodes["function"].isin(bodies)]
-    created = graphs.nodes["trace"].to_numpy(np.int64)[creating_nodes(graphs)[nodes.index]]
+    created = graphs.nodes["trace"].to_numpy(np.int64)[graphs.once(creating_nodes)[nodes.index]]
     frames = np.array([*looped, -1], dtype=np.int64)[created]
     made, repeats = Counter[tuple[str, int]](), Counter[tuple[str, int]]()
     for (frame, _), count in Counter(zip(frames.tolist(), nodes["op"], strict=True)).items():

@@ -12,7 +12,16 @@ from tfprof_nb._arrays import Bools, Int32, Int64
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import framework
 from tfprof_nb.decode.session_runs import RUNS
-from tfprof_nb.formats.marks import CALLBACK, CELL_LINE, KERAS_CALL, LOOP_LINE, MODEL_FILE
+from tfprof_nb.formats.marks import (
+    CALLBACK,
+    CELL_LINE,
+    FETCH,
+    GRADIENTS,
+    KERAS_CALL,
+    LOOP_LINE,
+    MODEL_FILE,
+    SESSION_CALL,
+)
 
 
 class Activity(IntEnum):
@@ -44,6 +53,9 @@ _WRAPPERS = (
     CALLBACK,
     KERAS_CALL,
     MODEL_FILE,
+    FETCH,
+    GRADIENTS,
+    SESSION_CALL,
     "$",
 )
 # CUPTI and ROCm write MemcpyH2D, TensorFlow's host events MEMCPYHToD.

@@ -9,7 +9,7 @@ from tfprof_nb._arrays import Bools
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.steps.groups import Grouping
 from tfprof_nb.analysis.steps.passes import FETCHES
-from tfprof_nb.formats.marks import CELL_LINE, EPOCH, LOOP_LINE, PHASES, STEP_NUMBER
+from tfprof_nb.formats.marks import CELL_LINE, EPOCH, GRADIENTS, LOOP_LINE, PHASES, STEP_NUMBER
 
 # Names of steps that have none of their own; a function may well be called `step`.
 UNNAMED, BATCH, LOOP_PASS = "loop step", "batch", "pass"
@@ -52,7 +52,7 @@ def _of_pass(event: str) -> str:
     """Return what the pass of a loop is called that begins with an event; a call has its own name."""
     if event.startswith(FETCHES):
         return BATCH
-    return LOOP_PASS if event.startswith((CELL_LINE, LOOP_LINE)) else event
+    return LOOP_PASS if event.startswith((CELL_LINE, LOOP_LINE, GRADIENTS)) else event
 
 
 def _phase(mark: str) -> str:

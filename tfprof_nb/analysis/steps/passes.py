@@ -9,11 +9,12 @@ import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.recorded_ops import recorded_ops
 from tfprof_nb.analysis.source.cell_lines import line_events
-from tfprof_nb.formats.marks import ITERATION, LOOP_LINE
+from tfprof_nb.formats.marks import CELL_LINE, END_OF_DATA, FETCH, GRADIENTS, ITERATION, LEADS, LOOP_LINE
 from tfprof_nb.formats.xspace import DISPATCH
 
-FETCHES = ("IteratorGetNext", f"{DISPATCH}IteratorGetNext")
+FETCHES = (FETCH, "IteratorGetNext", f"{DISPATCH}IteratorGetNext")
 # Dispatches that handle iterators and datasets do none of a step's work.
 _OF_DATASETS = ("Iterator", "Dataset", "Optional")
 _UPDATES = ("Assign", "ResourceApply", "ResourceScatter")
@@ -40,7 +41,8 @@ def eager_passes(forest: Forest) -> pd.DataFrame:
     for takes_batches, loop in loops:
         if len(loop) < _MIN_PASSES or _covered(forest, ops, loop) < _MOST:
             continue
-        updates = bool(_holding(forest, loop, _dispatches(forest, *_UPDATES)).mean() >= _MOST)
+        recorded = ~_left_out(forest, *(loop[name].to_numpy(np.int64) for name in ("start_ps", "end_ps")))
+        updates = bool(_holding(forest, loop, _dispatches(forest, *_UPDATES))[recorded].sum() >= _MOST * recorded.sum())
         own = takes_batches, updates, len(loop) >= _MANY_PASSES, len(loop) if updates else -len(loop)
         if rank is None or own > rank:
             best, rank = loop, own
@@ -65,7 +67,7 @@ def _dispatches(forest: Forest, *types: str) -> Bools:
 
 def _on_programs_threads(forest: Forest) -> Bools:
     """Return per event whether it is on a thread of the program: tf.data runs Python on threads of its own."""
-    marks, _ = line_events(forest)
+    marks = np.flatnonzero(forest.name_starts(CELL_LINE, LOOP_LINE, GRADIENTS, FETCH))
     threads = np.zeros(len(forest.host.lines), dtype=bool)
     threads[forest.host.line[marks]] = True
     if not len(marks):
@@ -81,15 +83,16 @@ def _batches(forest: Forest, ops: Int64) -> pd.DataFrame:
         return _none()
     start = host.start_ps[fetches]
     made = np.sort(host.start_ps[np.flatnonzero(_dispatches(forest, "MakeIterator", "OneShotIterator"))])
-    worked = _count_between(np.sort(host.start_ps[ops]), start)
+    leads = forest.ints_at(LEADS, fetches)  # -1: none of our marks
+    left_out = _left_out(forest, start, np.append(start[1:], np.iinfo(np.int64).max))
+    worked = np.where(left_out, np.append(leads[1:] > 0, False), _count_between(np.sort(host.start_ps[ops]), start))
     anew = _count_between(made, start) > 0
     begins = np.append(True, (worked[:-1] > 0) | anew[:-1])
     # A fetch that finds the data at an end does no work: it begins no pass, nor does what follows it.
-    ended = (worked == 0) & anew
-    if worked.any():
+    ended = (worked == 0) & anew | (forest.ints_at(END_OF_DATA, fetches) > 0)
+    if worked.any() and (leads < 0).any():
         ended |= _at_ends(forest, ops, start, begins, np.append(0, anew[:-1].cumsum()))
-    else:  # the loop only takes its data
-        begins[:] = True
+    begins |= not worked.any()  # the loop only takes its data
     kept = np.flatnonzero(begins & ~ended)
     stops = np.flatnonzero(begins | ended)
     after = np.searchsorted(stops, kept, side="right")
@@ -116,6 +119,12 @@ def _at_ends(forest: Forest, ops: Int64, start: Int64, begins: Bools, iterator: 
     last = pd.Series(lacks[::-1]).groupby(iterators[::-1]).cummin().to_numpy()[::-1]
     found: Bools = last[of_fetch]
     return found
+
+
+def _left_out(forest: Forest, start_ps: Int64, end_ps: Int64) -> Bools:
+    """Return per stretch of time whether ops were not recorded in all of it: any may have run."""
+    left_out: Bools = ~forest.once(recorded_ops).hold(start_ps, end_ps)
+    return left_out
 
 
 def _count_between(times: Int64, start: Int64) -> Int64:
@@ -152,21 +161,30 @@ def _line_loops(forest: Forest, ops: Int64) -> Iterator[pd.DataFrame]:
         if back[heads].sum() < _MIN_PASSES or back[heads].sum() < 2 * (~back[heads]).sum():
             continue
         start = host.start_ps[marks[heads]]
-        worked = np.append(_count_between(op_starts, start)[:-1] > 0, False) & np.append(back[heads[1:]], False)
+        worked = np.append(_worked_between(forest, op_starts, start) & back[heads[1:]], False)
         yield pd.DataFrame(
             {"start_ps": start[worked], "end_ps": np.append(start[1:], 0)[worked], "event": marks[heads[worked]]}
         )
 
 
+def _worked_between(forest: Forest, op_starts: Int64, start: Int64) -> Bools:
+    """Return per start but the last whether an op ran until the next one, or may have."""
+    worked: Bools = (_count_between(op_starts, start)[:-1] > 0) | _left_out(forest, start[:-1], start[1:])
+    return worked
+
+
 def _function_loops(forest: Forest, ops: Int64) -> Iterator[pd.DataFrame]:
-    """Yield the passes of each loop of the user's functions: from one mark to the next one, if an op ran between."""
+    """Yield the passes of each loop of the user's functions: from one mark to the next one, if an op ran between.
+
+    So are those from gradients to gradients, where no loop is known that holds as many.
+    """
     host, op_starts = forest.host, np.sort(forest.host.start_ps[ops])
-    marks = np.flatnonzero(forest.name_starts(LOOP_LINE))
+    marks = np.flatnonzero(forest.name_starts(LOOP_LINE, GRADIENTS))
     for name in np.unique(host.metadata[marks]):
         own = marks[host.metadata[marks] == name]
         own = own[np.argsort(host.start_ps[own], kind="stable")]
         start, number = host.start_ps[own], forest.ints_at(ITERATION, own)
-        whole = np.flatnonzero((_count_between(op_starts, start)[:-1] > 0) & (np.diff(number) == 1))
+        whole = np.flatnonzero(_worked_between(forest, op_starts, start) & (np.diff(number) == 1))
         if len(whole) >= _MIN_PASSES:
             yield pd.DataFrame({"start_ps": start[whole], "end_ps": start[whole + 1], "event": own[whole]})
 

@@ -29,7 +29,7 @@ from tfprof_nb.analysis.steps.spans import spans_with_devices
 from tfprof_nb.analysis.steps.tpu import tpu_breakdown
 from tfprof_nb.analysis.steps.tpu_spans import common_steps, tpu_spans, whole_steps
 from tfprof_nb.analysis.steps.unrecorded import estimated, recorded_note, slowdown, timed_steps
-from tfprof_nb.formats.marks import SESSION_RUN, WARM_UP_RUN
+from tfprof_nb.formats.marks import SESSION_CALL, SESSION_RUN, WARM_UP_RUN
 
 COLUMNS = ["start_ms", "step_ms", *PARTS, "phase", "step_name", "epoch", "warm_up", "host", "ops_recorded"]
 # The first run of a TensorFlow 1 session starts devices and places the graph: it is excluded from averages if it took
@@ -307,6 +307,7 @@ _NO_STEPS: dict[Framework, str] = {
 }
 _REPEATED_CALL = "each repeated call of a tf.function, with the wait for its data,"
 _INFERRED = {UNNAMED: "each pass of a loop inside TensorFlow", BATCH: "each batch taken from a dataset"}
+_RUNS = ("SessionRun", SESSION_CALL)
 _RUNS_OF_SESSIONS = (
     "Steps are inferred: nothing marks them, so each run of a session counts as a step. Where a step has several runs, "
     "wrap it in `with tfprof_nb.step(i):` to measure it as a whole."
@@ -331,7 +332,7 @@ def _why_none(forests: Sequence[Forest]) -> str:
 
 
 def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str, loops: Sequence[str]) -> list[str]:
-    by_session = source == "inferred" and bool(table["step_name"].astype(str).str.startswith("SessionRun").all())
+    by_session = source == "inferred" and bool(table["step_name"].astype(str).str.startswith(_RUNS).all())
     told = _RUNS_OF_SESSIONS if by_session else _SOURCE_NOTES.get(source, "").format(_inferred_from(table, loops))
     notes = [told] if told else []
     if not table["ops_recorded"].all():

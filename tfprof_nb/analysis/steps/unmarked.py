@@ -11,6 +11,7 @@ from tfprof_nb.analysis.events.links import EXECUTOR, keyed, tf_data_steps
 from tfprof_nb.analysis.events.recorded_ops import recorded_ops
 from tfprof_nb.analysis.events.removals import removals
 from tfprof_nb.analysis.steps.passes import eager_passes, fetches_of
+from tfprof_nb.formats.marks import SESSION_CALL
 
 _CALLED = "tf_function_call"  # a text of the event of a function's call from Python
 # A function that takes less than this share of the time of all calls is a side show (a metric's update, say).
@@ -39,8 +40,8 @@ def unmarked_steps(forest: Forest, runs: Int64) -> pd.DataFrame:
 
 
 def unrecorded_calls(forest: Forest) -> Int64:
-    """Return the outermost calls of functions of which no ops were recorded, and so no runs."""
-    traced = forest.host.texts(_CALLED).rows
+    """Return the outermost calls of which no ops were recorded, and so no runs."""
+    traced = _called(forest)
     start = forest.host.start_ps[traced]
     return forest.outermost(traced[~forest.once(recorded_ops).hold(start, forest.ends_ps(traced))])
 
@@ -68,6 +69,11 @@ def repeated_calls(forest: Forest, runs: Int64, unrecorded: Int64) -> pd.DataFra
     steps["start_ps"] = _with_waits(forest, steps)
     steps = steps.sort_values("start_ps", kind="stable", ignore_index=True)
     return steps.assign(group=np.arange(len(steps)))[["group", "start_ps", "end_ps", "event"]]
+
+
+def _called(forest: Forest) -> Int64:
+    """Return the calls of functions and sessions from Python."""
+    return np.union1d(forest.host.texts(_CALLED).rows, np.flatnonzero(forest.named(SESSION_CALL)))
 
 
 def _begins(calls: pd.DataFrame) -> pd.Series[bool]:
@@ -109,7 +115,7 @@ def _calls(forest: Forest, runs: Int64, unrecorded: Int64) -> pd.DataFrame:
     """
     host = forest.host
     executes = np.flatnonzero(forest.name_starts("EagerLocalExecute:", "EagerExecute"))
-    traced = host.texts(_CALLED).rows
+    traced = _called(forest)
     execute, call = forest.nearest_ancestor(runs, executes), forest.nearest_ancestor(runs, traced)
     named = np.where(execute >= 0, executes[execute] if len(executes) else runs, runs)
     event = np.append(np.where(call >= 0, traced[call] if len(traced) else named, named), unrecorded)

@@ -19,11 +19,11 @@ from tfprof_nb.analysis.steps.groups import Grouping
 from tfprof_nb.analysis.trace.device_lines import DerivedLine, device_lines
 from tfprof_nb.analysis.trace.lanes import lane_depths
 from tfprof_nb.analysis.trace.python_samples import SAMPLED
-from tfprof_nb.formats.marks import CELL_LINE, LOOP_LINE
+from tfprof_nb.formats.marks import CELL_LINE, GRADIENTS, LOOP_LINE
 from tfprof_nb.formats.xspace import ALLOCATION, DEALLOCATION, THREADPOOL_PREFIX
 
 # Bookkeeping of the runtime, of no or almost no length; allocations have a page of their own.
-_HIDDEN = (LOOP_LINE, ALLOCATION, DEALLOCATION, THREADPOOL_PREFIX)
+_HIDDEN = (LOOP_LINE, GRADIENTS, ALLOCATION, DEALLOCATION, THREADPOOL_PREFIX)
 # Events with a track of their own above their thread: the lines of the profiled cell, and calls of Python functions
 # (`python_level=1`), whose names start so.
 _APART = {CELL_LINE: ("statements", "Cell lines"), "$": ("python", "Python calls")}

@@ -5,7 +5,7 @@ In: a function's name and arguments. Out: for each node its type, its inputs and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -182,7 +182,7 @@ class _Graph:
     def _import(self) -> None:
         import tensorflow as tf
 
-        self._graph = tf.Graph()
+        self._graph, self._texts = tf.Graph(), dict[str, str]()
         with self._graph.as_default():
             self._given = {name: _placeholder(self._types[name], known) for name, known in self._known.items()}
             used = {name: tensor for name, tensor in self._given.items() if name in self._used}
@@ -231,15 +231,17 @@ class _Graph:
 
     def outputs(self, node: str) -> str:
         """Return a node's outputs as text."""
-        return self._text_of(output.name for output in self._graph.get_operation_by_name(node).outputs)
+        return ";".join(self._text(output.name) for output in self._graph.get_operation_by_name(node).outputs)
 
     def takes(self, node: int) -> str:
         """Return a node's inputs as text."""
-        return self._text_of(map(_with_index, self._nodes[node].input))
+        return ";".join(map(self._text, map(_with_index, self._nodes[node].input)))
 
-    def _text_of(self, names: Iterable[str]) -> str:
-        tensors = map(self._tensor, names)
-        return ";".join(f"{tensor.dtype.name}{shape_text(tensor.shape)}" for tensor in tensors)
+    def _text(self, name: str) -> str:
+        if name not in self._texts:
+            tensor = self._tensor(name)
+            self._texts[name] = f"{tensor.dtype.name}{shape_text(tensor.shape)}"
+        return self._texts[name]
 
     def float_ops(self, node: str) -> float | None:
         """Return TensorFlow's count of a node's operations; None if it has none for its type or shapes."""

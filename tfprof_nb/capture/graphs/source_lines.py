@@ -107,8 +107,8 @@ def _debug_info(name: str) -> Any:
 @cache
 def is_users(file: str) -> bool:
     """Whether a file holds the user's code, not that of Python, of an installed package or of this package."""
-    folders = Path(file).parts
-    if folders and folders[-1].startswith("__autograph_generated_file"):
+    folders = file.replace("\\", "/").split("/")
+    if folders[-1].startswith("__autograph_generated_file"):
         return False
     if "site-packages" in folders or "dist-packages" in folders or file.startswith("<frozen"):
         return False

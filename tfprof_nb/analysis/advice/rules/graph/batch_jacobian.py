@@ -69,7 +69,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
 
 def _jacobian(graphs: Graphs) -> tuple[int, Shape]:
     """Return the line that computes a Jacobian of a batch by a batch of the same size, and its shape; -1 for none."""
-    nodes, frames = graphs.nodes, creating_frames(graphs)
+    nodes, frames = graphs.nodes, graphs.once(creating_frames)
     called = np.append(graphs.frames["text"].map(lambda text: bool(_CALL.search(str(text)))).to_numpy(bool), False)[
         frames
     ]

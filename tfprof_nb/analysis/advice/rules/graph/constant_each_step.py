@@ -38,7 +38,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
     ops = evidence.step_ops()
     if ops.graphs.nodes.empty or ops.ops.empty:
         return
-    constant = repeated(ops.graphs).constant
+    constant = ops.graphs.once(repeated).constant
     share = ops.share(ops.ran(constant))
     percent = 100 * share.covered
     lines = constant_lines(ops.graphs, constant, ops.per_node["op_ms"])

@@ -45,7 +45,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
     ops = evidence.step_ops()
     if ops.graphs.nodes.empty or ops.ops.empty:
         return
-    of_data = repeated(ops.graphs).of_data
+    of_data = ops.graphs.once(repeated).of_data
     nodes, epochs = ops.graphs.nodes, evidence.steps.table["epoch"].dropna()
     of_layers = of_data & nodes["phase"].isin(["forward", ""]).to_numpy(bool)
     share = ops.share(ops.ran(of_layers))

@@ -47,7 +47,7 @@ RULE = Rule(
 def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
     """Report layers that prepare images, if they take much of each step together."""
     ops = evidence.step_ops()
-    table = layers(ops)
+    table = ops.once(layers)
     own = table[table["kind"].isin(_PREPARING)] if len(table) else table
     percent = 100 * float(own["alone_share"].sum()) if len(own) else 0.0
     random = own[~own["kind"].isin(_PIXELWISE)]

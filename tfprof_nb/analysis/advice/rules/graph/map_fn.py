@@ -115,4 +115,4 @@ def _in_traces(graphs: Graphs, frame: int) -> Bools:
     """Flag the nodes that a line made, itself or in what it calls, with those of their gradients."""
     through = np.array([frame in trace for trace in graphs.traces] + [False], dtype=bool)
     trace = graphs.nodes["trace"].to_numpy(np.int64)
-    return with_called(graphs, through[trace] | through[trace[creating_nodes(graphs)]])
+    return with_called(graphs, through[trace] | through[trace[graphs.once(creating_nodes)]])

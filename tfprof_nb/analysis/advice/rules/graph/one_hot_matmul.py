@@ -46,10 +46,10 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
     if not products.any():
         return
     first = int(np.flatnonzero(made)[0])
-    place = ops.place(int(creating_frames(graphs)[first]))
+    place = ops.place(int(graphs.once(creating_frames)[first]))
     classes = last_dimension(str(graphs.nodes["outputs"].iloc[first]))
     by_hand = _updated_by_hand(evidence.code) if _of_weights(graphs, products) else ""
-    made_at = list(dict.fromkeys(map(ops.place, creating_frames(graphs)[np.flatnonzero(made)])))
+    made_at = list(dict.fromkeys(map(ops.place, graphs.once(creating_frames)[np.flatnonzero(made)])))
     instead = _instead(evidence.code, made_at) if _of_matrices(graphs, products) else []
     yield Case(
         percent,

@@ -40,7 +40,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
     graphs, (owner, _) = ops.graphs, ops.graphs.once(owners)
     kinds = np.append(graphs.layers["type"].to_numpy(dtype=object), "")[np.where(owner < len(graphs.layers), owner, -1)]
     recurrent = np.array([_RECURRENT.search(str(kind)) is not None for kind in kinds], dtype=bool)
-    looping = in_loops(ops)
+    looping = ops.once(in_loops)
     counts = ops.per_node["count"].reindex(graphs.nodes.index, fill_value=0.0).to_numpy()
     # The condition of a loop runs once more than its body, which has most of the nodes.
     passes, nodes = np.unique(counts[recurrent & looping & (counts > 0)], return_counts=True)

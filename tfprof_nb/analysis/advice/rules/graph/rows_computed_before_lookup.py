@@ -78,7 +78,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
 def _computed(graphs: Graphs) -> Iterator[_Computed]:
     nodes = graphs.nodes
     op, inputs, outputs = nodes["op"].tolist(), nodes["inputs"].tolist(), nodes["outputs"].astype(str).tolist()
-    backward = nodes["phase"].isin(["backward", "optimizer"]).to_numpy(bool) | (forward_nodes(graphs) >= 0)
+    backward = nodes["phase"].isin(["backward", "optimizer"]).to_numpy(bool) | (graphs.once(forward_nodes) >= 0)
     for node, kind in enumerate(op):
         if kind != "GatherV2" or backward[node] or not inputs[node]:
             continue

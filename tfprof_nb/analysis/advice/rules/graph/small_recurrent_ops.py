@@ -39,7 +39,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
     ops = evidence.step_ops()
     if not ops.steps or ops.on_device or not evidence.is_tensorflows:
         return
-    loops = recurrent_loops(ops)
+    loops = ops.once(recurrent_loops)
     percent = 100 * loops.cost_share
     if not are_small(loops):
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -61,7 +61,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
     ops = evidence.step_ops()
     if not ops.steps or (ops.ops["node"] < 0).sum() > _MOSTLY * len(ops.ops):
         return
-    size, loops = batch_size(ops.graphs), recurrent_loops(ops)
+    size, loops = batch_size(ops.graphs), ops.once(recurrent_loops)
     recurrent = size is not None and size <= _FEW and are_small(loops)
     if not recurrent and (ops.steps_ms / ops.steps > _SHORT_STEP_MS or _loops(ops)):
         return
@@ -168,13 +168,20 @@ def _line(evidence: Evidence, size: int, larger: int) -> tuple[str, str]:
     Lines of which something was recorded come before others of the program.
     """
     sets = re.compile(rf"(\bbatch(?:_size)?\s*[=(]\s*|\b\w*batch\w*\s*=\s*){size}\b", re.IGNORECASE)
-    table = evidence.source().table
-    recorded = list(zip(table["file"].astype(str), table["line"].astype(int), strict=True))
     for pattern, known in ((sets.pattern, True), (_BATCHES, False)):
         everywhere = dict.fromkeys(evidence.code.find(rf"(?i:{pattern})"))
-        for found in ([one for one in everywhere if one in recorded], list(everywhere)):
+        for found in (_recorded(evidence, everywhere), list(everywhere)):
             own = [one for one in found if one[0] == _CELL] or found
             if len(own) == 1:
                 code = evidence.code.line(*own[0])
                 return place_of(*own[0]), sets.sub(rf"\g<1>{larger}", code) if known else ""
     return "", ""
+
+
+def _recorded(evidence: Evidence, lines: Collection[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Return those of several lines of which something was recorded."""
+    if len(lines) < 2:
+        return []
+    table = evidence.source().table
+    recorded = set(zip(table["file"].astype(str), table["line"].astype(int), strict=True))
+    return [line for line in lines if line in recorded]
