@@ -69,7 +69,7 @@ def panels(
     return [
         lead(answer, advice, tree, overview),
         *_changes(answer, advice, tree, try_change),
-        KeyFigures(_facts(overview, steps)),
+        KeyFigures(facts(overview, steps)),
         *(_compositions(answer, tree, steps) if _tells(tree) else ()),
         *without_tree,
     ]
@@ -239,7 +239,7 @@ def _now_and_then(row: dict[Any, Any], tree: Breakdown) -> Sequence[Bar]:
     )
 
 
-def _facts(overview: Overview, steps: Steps) -> list[Figure]:
+def facts(overview: Overview, steps: Steps) -> list[Figure]:
     """Give the headline numbers: how long, how many, and how busy."""
     numbers, times = overview.summary, steps.timed["step_ms"]
     figures = []

@@ -13,16 +13,15 @@ from difflib import get_close_matches
 from functools import cache
 from graphlib import TopologicalSorter
 from types import ModuleType
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from tfprof_nb.analysis import advice
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.findings import Case, Earlier, Finding, finding_of
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Order, Rule
 
 _SEVERITIES = ("high", "medium", "info")
 _CLEARLY_MORE = 1.2
-BY_CHANCE = "old-iterators-end"  # no reason to change a program first
 
 
 class _Entry(NamedTuple):
@@ -95,13 +94,10 @@ def standing(all_findings: Sequence[Finding]) -> list[Finding]:
 
 
 def rank(finding: Finding) -> tuple[int, int, float]:
-    """Order by severity; then eager ops, whose cost shows as Python, and places but the batch size; then by gain.
-
-    Gains are shares of the cell.
-    """
-    named = finding.place and finding.rule != "small-steps"
-    kind = 0 if belongs_to(finding.rule, "eager-ops") else 1 if named else 3 if finding.rule == BY_CHANCE else 2
-    return _SEVERITIES.index(finding.severity), kind, -finding.cell_gain_percent
+    """Order by severity; then as the rules say, those without a place as vague ones; then by the gain for the cell."""
+    order = rules()[finding.rule].order
+    order = order if finding.place or order != "usual" else "vague"
+    return _SEVERITIES.index(finding.severity), get_args(Order).index(order), -finding.cell_gain_percent
 
 
 def _is_any(finding: Finding, cases: Collection[tuple[str, str]]) -> bool:

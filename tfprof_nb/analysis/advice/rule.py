@@ -13,6 +13,9 @@ Group = Literal["input", "python", "graph", "tracing", "devices", "memory", "ses
 TRACING_MS, VECTORISING_MS = 1000.0, 2000.0
 # A gain of which it is not known how much of the share it is.
 UNKNOWN = (math.nan, math.nan)
+# Among findings as severe: before others, as those tell parts of its cost; behind those that say where and what to
+# change; last, as its time comes by chance, which is no reason to change a program.
+Order = Literal["first", "usual", "vague", "by_chance"]
 # What the code that a rule gives does to results: they stay equal, or equal but for rounding; examples come in another
 # order; batches, or the rows in them, are others; the training takes another course. "none": it never gives code.
 ChangesResults = Literal["equal", "close", "order", "batches", "rows", "dynamics", "none"]
@@ -53,6 +56,8 @@ class Rule:
         The kinds of nodes of `p.breakdown` whose time its cases are about; empty for those of its group.
     all_of, phase
         Whether a case is about all of these nodes, and the phase that they are in, such as ``validation``.
+    order
+        Where its cases stand among others as severe.
     frameworks
         Whose programs it is about.
     once_ms
@@ -78,6 +83,7 @@ class Rule:
     explains: tuple[str, ...] = ()
     all_of: bool = False
     phase: str = ""
+    order: Order = "usual"
     frameworks: tuple[str, ...] = ("tensorflow",)
     once_ms: float = 0.0
     results: ChangesResults = "none"

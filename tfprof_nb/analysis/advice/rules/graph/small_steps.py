@@ -52,6 +52,7 @@ RULE = Rule(
     of="cell",
     after=NAMED,
     supersedes=("python-between-ops",),
+    order="vague",
     results="batches",
 )
 

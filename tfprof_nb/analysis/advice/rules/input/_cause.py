@@ -12,7 +12,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice import catalogue
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.findings import Severity
-from tfprof_nb.analysis.advice.rule import ChangesResults, Rule
+from tfprof_nb.analysis.advice.rule import ChangesResults, Order, Rule
 from tfprof_nb.analysis.events.python_ops import PYTHON_OPS
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.rewriting import with_argument
@@ -57,6 +57,7 @@ def cause_rule(
     saved: tuple[float, float] = (0.3, 1.0),
     results: ChangesResults = "none",
     after: str = "",
+    order: Order = "usual",
 ) -> Rule:
     """Return the rule on a cause of waiting that is looked for after another; ``saved`` is a part of the waiting."""
     return Rule(
@@ -71,6 +72,7 @@ def cause_rule(
         saved=saved,
         part_of="input-bound",
         after=(after,) if after else (),
+        order=order,
         results=results,
     )
 

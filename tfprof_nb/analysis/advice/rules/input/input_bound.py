@@ -14,13 +14,7 @@ from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.analysis.advice.rules.input._cause import cause_of_waiting
 from tfprof_nb.analysis.advice.rules.input._fetches import copying_share, longest_wait
 from tfprof_nb.analysis.tf_data.tf_data import HOST_UNSEEN, TfData
-from tfprof_nb.analysis.verdict import (
-    FETCH_COSTS_MS,
-    HIGHLY_PERCENT,
-    MODERATELY_PERCENT,
-    MOST_WAITING,
-    waits_only_at_starts,
-)
+from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT, MOST_WAITING
 
 _WAITING = "Steps wait for their data"
 _ONLY_COPYING = 0.9  # as `kHostToDeviceTimePercent` in `op_stats_to_input_pipeline_analysis.h`
@@ -69,11 +63,8 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
 def _tensorflows(evidence: Evidence) -> Iterator[Case]:
     """Report steps that wait for their data, for longer than copying it explains, and what makes them wait."""
     percent = evidence.percent("input")
-    short = percent < HIGHLY_PERCENT and float(evidence.steps.summary["input_ms_mean"]) < FETCH_COSTS_MS
     if (
-        percent < RULE.moderate
-        or short
-        or waits_only_at_starts(evidence.steps)
+        evidence.overview.summary["verdict"] not in ("moderately", "highly")
         or copying_share(evidence) > _ONLY_COPYING
         or _is_handed_over(evidence)
         or _validation_waits_more(evidence.steps.table)

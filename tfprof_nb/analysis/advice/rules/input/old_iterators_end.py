@@ -41,6 +41,7 @@ RULE = Rule(
     page="trace",
     moderate=10.0,
     of="cell",
+    order="by_chance",
 )
 
 

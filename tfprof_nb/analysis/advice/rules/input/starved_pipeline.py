@@ -16,6 +16,7 @@ RULE = cause_rule(
     "Other programs, or more threads than cores, take the processors: the pipeline needs no change.",
     saved=(0.0, 1.0),
     after="shuffle-after-map",
+    order="vague",
 )
 
 

@@ -45,6 +45,7 @@ RULE = Rule(
     after=("eager-loop", "grown-by-concatenation", *NAMED),
     supersedes=("dominant-layer",),
     part_of="eager-ops",
+    order="first",
     once_ms=TRACING_MS,
     results="close",
 )

@@ -34,6 +34,7 @@ RULE = Rule(
     of="training",
     saved=(0.5, None),
     part_of="eager-ops",
+    order="first",
 )
 
 

@@ -56,6 +56,7 @@ RULE = Rule(
     of="training",
     saved=(SAVED, None),
     once_ms=TRACING_MS,
+    order="first",
     results="close",
 )
 
