@@ -60,6 +60,7 @@ def test_a_rule_says_what_it_looks_for_and_why(rule):
     assert isinstance(rule, Rule)
     assert rule.title[0].isupper() or rule.title.startswith(("adapt", "compile", "fit", "float", "predict", "tf."))
     assert not rule.title.endswith(".")
+    assert not rule.action or (rule.action[0].isupper() and not rule.action.endswith(".") and len(rule.action) <= 50)
     assert rule.what.startswith("Looks for ")
     assert rule.what.endswith(".")
     assert rule.why.endswith(".")

@@ -33,6 +33,8 @@ class Rule:
         The fault in a few words.
     what, why
         What the rule looks for, and why that costs time or memory.
+    action
+        What to do in a few words; empty where that depends on the case.
     group
         The part of a program that it is about.
     page
@@ -71,6 +73,7 @@ class Rule:
     what: str
     why: str
     group: Group
+    action: str = ""
     page: str = "steps"
     moderate: float = 0.0
     high: float = 100.0

@@ -29,6 +29,7 @@ RULE = Rule(
     "Looks for `tape.jacobian` of a batch of outputs by the batch of inputs, of which each output depends on its own "
     "example.",
     "For n examples the Jacobian has n times the numbers of its diagonal, and all but the diagonal are zero.",
+    action="Use batch_jacobian",
     group="graph",
     page="source",
     moderate=20.0,

@@ -23,6 +23,7 @@ RULE = Rule(
     "Looks for ops of the graph that depend on nothing that changes between steps: neither on the batch, nor on "
     "variables that the program changes, nor on random numbers.",
     "The value is loop invariant: computed once, before the steps, it costs them nothing.",
+    action="Compute it once, before the steps",
     group="graph",
     page="source",
     moderate=10.0,

@@ -28,6 +28,7 @@ RULE = Rule(
     "Looks for `tf.where` with a single condition, one of whose two values takes much of each step.",
     "`tf.where` computes both of its values and then returns one of them. `tf.cond` runs only the branch that is "
     "chosen.",
+    action="Compute it only where it is needed",
     group="graph",
     page="source",
     moderate=15.0,

@@ -40,6 +40,7 @@ RULE = Rule(
     "One layer takes most of each step",
     "Looks for the layer, or the ops at one line, during half of each step and more of which no other ops run.",
     "A faster step begins with it. A layer with nearly all parameters of the model can often be much smaller.",
+    action="Begin with this layer",
     group="graph",
     page="source",
     supersedes=("dominant-op",),

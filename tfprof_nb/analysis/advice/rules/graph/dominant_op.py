@@ -25,6 +25,7 @@ RULE = Rule(
     "One op does most of the work",
     "Looks for an op with half of all op self time and more.",
     "Other ops together take less, so a faster step begins with this one.",
+    action="Begin with this op",
     group="graph",
     page="ops",
     frameworks=("tensorflow", "jax", "pytorch"),

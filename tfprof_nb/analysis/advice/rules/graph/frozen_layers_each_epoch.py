@@ -31,6 +31,7 @@ RULE = Rule(
     "Looks for ops that depend on the batch only, neither on weights that are trained nor on random numbers, in front "
     "of the part of the model that is trained.",
     "For the same data they compute the same features in each epoch. Computed once, the features can be kept.",
+    action="Compute the frozen layers' features once",
     group="graph",
     page="source",
     moderate=10.0,

@@ -35,6 +35,7 @@ RULE = Rule(
     "Looks for layers that rotate, zoom, crop or resize images inside of the model and take much of each step.",
     "The device waits for them in each step. In the pipeline they run ahead, on all cores; before resizing, they work "
     "on more pixels than the model sees.",
+    action="Make the images small first",
     group="graph",
     page="ops",
     moderate=30.0,

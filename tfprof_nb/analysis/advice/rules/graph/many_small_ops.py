@@ -29,6 +29,7 @@ RULE = Rule(
     "Looks for functions, loops of the graph, or layers of one kind that run 100 ops and more in each step, half of "
     "them within microseconds.",
     "To start an op takes several microseconds. What is left after vectorising are the few ops that do all at once.",
+    action="Vectorise the loop",
     group="graph",
     page="source",
     moderate=20.0,

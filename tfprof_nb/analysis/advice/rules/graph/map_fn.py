@@ -37,6 +37,7 @@ RULE = Rule(
     "Looks for `tf.map_fn` whose loop runs 100 ops and more in a step.",
     "It is a loop in the graph: each op is started once for each element. `tf.vectorized_map`, or ops on the whole "
     "tensor, start each op once.",
+    action="Run each op once for all elements",
     group="graph",
     page="source",
     moderate=20.0,

@@ -18,6 +18,7 @@ RULE = Rule(
     "Looks for optimizers with moments (Adam, SGD with momentum) on embeddings of a million numbers and more, of which "
     "a step looks up at most a tenth.",
     "Moments of every row change in each step, so every row is read and written, also those that the batch lacks.",
+    action="Use an optimizer that updates single rows",
     group="graph",
     page="ops",
     moderate=30.0,

@@ -35,6 +35,7 @@ RULE = Rule(
     "Looks for differences of n x 1 x d and 1 x m x d tensors, of a million numbers and more, that are then squared.",
     "The squared distances of all pairs follow from one product of matrices, with one number for each pair in the "
     "place of d.",
+    action="Compute the distances by one product",
     group="graph",
     page="ops",
     moderate=20.0,

@@ -38,6 +38,7 @@ RULE = Rule(
     "A penalty is computed on all rows of a large table",
     "Looks for a regularizer on an embedding of a million numbers and more, of which a step looks up at most a tenth.",
     "The penalty squares every row, gives each a gradient, and so lets each be updated, in every step.",
+    action="Penalise the rows that the batch uses",
     group="graph",
     page="ops",
     moderate=30.0,

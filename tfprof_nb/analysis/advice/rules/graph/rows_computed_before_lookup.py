@@ -32,6 +32,7 @@ RULE = Rule(
     "Looks for lookups (`tf.gather`) in what was computed row by row from a table of a million numbers and more, of "
     "which a step uses at most a tenth.",
     "What is computed of the other rows, with its gradients, is not used in that step.",
+    action="Look up first, then compute",
     group="graph",
     page="ops",
     moderate=20.0,

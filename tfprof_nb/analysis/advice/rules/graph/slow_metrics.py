@@ -30,6 +30,7 @@ RULE = Rule(
     "Looks for steps in which, for a fifth of the time and more, only ops of metrics run, such as AUC at thousands of "
     "thresholds.",
     "Keras computes the metrics of `compile` after each batch, though people look at them once in an epoch.",
+    action="Use cheaper metrics",
     group="graph",
     page="ops",
     moderate=20.0,

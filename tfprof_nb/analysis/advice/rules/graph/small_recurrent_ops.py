@@ -25,6 +25,7 @@ RULE = Rule(
     "microseconds each.",
     "XLA compiles the loop to one program, which starts no ops. That takes seconds once, so it pays for training that "
     "takes minutes.",
+    action="Let XLA compile the step",
     group="graph",
     page="source",
     moderate=40.0,

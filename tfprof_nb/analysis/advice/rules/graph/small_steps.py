@@ -46,6 +46,7 @@ RULE = Rule(
     "Looks for steps of up to 10 ms in which, for half of the time and more, no op runs, no data is waited for, and no "
     "Python of the program's; and for recurrent layers that get up to 8 examples.",
     "A step and its ops have fixed costs, whatever the batch size: larger batches have fewer of them.",
+    action="Use larger batches",
     group="graph",
     moderate=50.0,
     high=60.0,

@@ -30,6 +30,7 @@ RULE = Rule(
     "Looks for a trained softmax, or its loss, over 5,000 classes and more.",
     "Each example computes the scores of all classes and their gradients, though few of them matter for its loss. A "
     "sampled softmax computes some.",
+    action="Train on a sample of the classes",
     group="graph",
     page="ops",
     moderate=30.0,

@@ -27,6 +27,7 @@ RULE = Rule(
     "Looks for rows of 1,000 values and more that are sorted as a whole (`tf.sort`, `tf.argsort`), where all that use "
     "the result take at most a tenth of each row.",
     "To sort a row costs much more than to find its largest values: `tf.math.top_k` leaves the others unsorted.",
+    action="Find the first ones without sorting",
     group="graph",
     page="ops",
     moderate=15.0,

@@ -31,6 +31,7 @@ RULE = Rule(
     "Looks for `tf.tensor_scatter_nd_update` in a loop of the graph that writes at most a tenth of a tensor which "
     "nothing else in the loop reads.",
     "The op returns a new tensor: each pass, and its gradient, copies all of it. A `tf.TensorArray` copies nothing.",
+    action="Collect the parts in a tf.TensorArray",
     group="graph",
     page="ops",
     moderate=15.0,

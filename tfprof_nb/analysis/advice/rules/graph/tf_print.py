@@ -17,6 +17,7 @@ RULE = Rule(
     "tf.print runs in every step",
     "Looks for `tf.print` in functions of the steps.",
     "To format and write text takes longer than most ops, of large tensors much longer.",
+    action="Print less often, outside of the graph",
     group="graph",
     page="ops",
     moderate=10.0,

@@ -29,6 +29,7 @@ RULE = cause_rule(
     "Slicing the arrays is slow",
     "Looks for pipelines that Keras makes of arrays, where it is their slicing that steps wait for.",
     "That pipeline does not run ahead of the model as one of the program's own does.",
+    action="Make the pipeline yourself",
     after="starved-pipeline",
 )
 

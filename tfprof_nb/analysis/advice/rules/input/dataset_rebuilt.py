@@ -15,6 +15,7 @@ RULE = cause_rule(
     "A dataset with a cache is built anew for each pass",
     "Looks for datasets with `.cache()` that are built three times and more.",
     "The cache of a new dataset is empty: each pass runs again what comes before it, and fills it.",
+    action="Build the dataset once",
     saved=(0.4, 1.0),
     after="iterator-per-batch",
 )

@@ -23,6 +23,7 @@ RULE = cause_rule(
     "Looks for the slowest map of a pipeline that gives the same in each of three epochs and more: it draws no random "
     "numbers, and no cache stands behind it.",
     "A cache keeps its results, so that only the first epoch runs it.",
+    action="Cache the map's results",
     saved=(0.35, 1.0),
     results="order",
     after="map-per-element",

@@ -16,6 +16,7 @@ RULE = cause_rule(
     "The pipeline has no prefetch",
     "Looks for pipelines that work only when a step asks for the next batch.",
     "The pipeline and the step then take turns. With `.prefetch()` it prepares batches while the step runs.",
+    action="End the pipeline with prefetch",
     saved=(0.2, 1.0),
     results="equal",
     after="arrays-sliced-by-keras",

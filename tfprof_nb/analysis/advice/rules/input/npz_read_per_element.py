@@ -17,6 +17,7 @@ RULE = cause_rule(
     "An .npz file is read anew for each element",
     "Looks for functions of a pipeline that take an array from an .npz file for each element.",
     "NumPy reads and decompresses the whole array each time.",
+    action="Read the array once",
     saved=(0.5, 1.0),
     after="dataset-rebuilt",
 )

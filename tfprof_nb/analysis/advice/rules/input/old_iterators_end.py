@@ -37,6 +37,7 @@ RULE = Rule(
     "Looks for threads that wait for the autotuner of an iterator that ends, while no other thread works.",
     "The autotuner sleeps, longer the longer its iterator was in use, and ends when it wakes up. Such waits come by "
     "chance.",
+    action="Start fewer passes, or turn the autotuner off",
     group="input",
     page="trace",
     moderate=10.0,

@@ -16,6 +16,7 @@ RULE = cause_rule(
     "A PyDataset makes the same batches in each epoch",
     "Looks for a `__getitem__` that gives the same in each of three epochs and more.",
     "Kept batches are made in the first epoch only.",
+    action="Keep the batches in memory",
     saved=(0.35, 1.0),
     results="equal",
     after="eager-ops-in-input",

@@ -21,6 +21,7 @@ RULE = cause_rule(
     "Python makes the same data in each epoch",
     "Looks for generators, and functions of `tf.py_function`, that give the same in each of three epochs and more.",
     "A cache keeps what they make, so that only the first epoch runs Python.",
+    action="Cache what Python makes",
     saved=(LEAST_SAVED, 1.0),
     results="order",
     after="slow-pydataset",

@@ -19,6 +19,7 @@ RULE = cause_rule(
     "A map works on one element at a time",
     "Looks for the slowest map of a pipeline, without `num_parallel_calls`.",
     "It uses one core, while the others of the machine may be free.",
+    action="Map several elements at once",
     saved=(0.2, 0.8),
     results="order",
     after="no-prefetch",

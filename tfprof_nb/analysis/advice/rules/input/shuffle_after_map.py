@@ -15,6 +15,7 @@ RULE = cause_rule(
     "The shuffle buffer is filled with finished elements before each pass",
     "Looks for pipelines whose first step of each pass waits while a shuffle buffer is filled.",
     "Before the first batch, every element of the buffer has to be made. File names or raw records fill it at once.",
+    action="Shuffle before the map",
     saved=(0.4, 1.0),
     after="filter-repeated-each-epoch",
 )

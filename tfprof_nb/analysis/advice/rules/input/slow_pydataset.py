@@ -31,6 +31,7 @@ RULE = cause_rule(
     "Looks for a `__getitem__` that steps wait for.",
     "By default one thread makes the batches. Threads help where it waits for a disk or network, processes where it "
     "computes.",
+    action="Make the batches in several workers",
     saved=(0.1, 1.0),
     results="equal",
     after="pydataset-repeated-each-epoch",

@@ -14,6 +14,7 @@ RULE = cause_rule(
     "The pipeline's stages are quick, but seem to get no core",
     "Looks for pipelines whose stages work for much less than their caller waits.",
     "Other programs, or more threads than cores, take the processors: the pipeline needs no change.",
+    action="Look for what keeps the cores busy",
     saved=(0.0, 1.0),
     after="shuffle-after-map",
     order="vague",

@@ -34,6 +34,7 @@ RULE = Rule(
     "Looks for `model.fit` in a loop whose calls take much of their time before and after their steps.",
     "Each call makes a pipeline and callbacks of its own, and ends them. An epoch of one call starts anew too, but "
     "quicker.",
+    action="Call fit once",
     group="python",
     page="python",
     moderate=20.0,

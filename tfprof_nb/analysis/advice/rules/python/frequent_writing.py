@@ -27,6 +27,7 @@ RULE = Rule(
     "Summaries, checkpoints or models are written very often",
     "Looks for lines that write summaries, checkpoints and models, and take much of the training.",
     "The program waits while it writes.",
+    action="Write less often",
     group="python",
     page="python",
     moderate=10.0,

@@ -19,6 +19,7 @@ RULE = Rule(
     "Looks for calls of `train_on_batch` and `fit` of a model whose `trainable` the program sets to False, and never "
     "back.",
     "Keras 3 obeys `trainable = False` after compile, too: such calls compute a loss, and change no weight.",
+    action="Set trainable before each call",
     group="python",
     page="python",
     moderate=5.0,

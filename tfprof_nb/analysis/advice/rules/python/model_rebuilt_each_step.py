@@ -17,6 +17,7 @@ RULE = Rule(
     "A model is built again and again",
     "Looks for functions that clone a model, or make it from its configuration, again and again.",
     "To make a model makes its layers, and weights with their first values.",
+    action="Build the model once, before the loop",
     group="python",
     page="python",
     moderate=10.0,

@@ -22,6 +22,7 @@ RULE = Rule(
     "The same tensor is made in each step",
     "Looks for lines of loops that copy the same array into a new tensor again and again.",
     "The copy is loop invariant: made once, before the loop, it costs the steps nothing.",
+    action="Make the tensor once, before the loop",
     group="python",
     page="python",
     moderate=10.0,

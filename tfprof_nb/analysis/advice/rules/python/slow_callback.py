@@ -38,6 +38,7 @@ RULE = Rule(
     "A callback takes much of the steps or of the training",
     "Looks for methods of callbacks that take a tenth and more of each step, or of the training.",
     "Keras waits for callbacks: what runs after each batch makes every step longer.",
+    action="Let the callback do its work less often",
     group="python",
     explains=("callback",),
     page="python",

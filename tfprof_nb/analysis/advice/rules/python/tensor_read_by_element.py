@@ -21,6 +21,7 @@ RULE = Rule(
     "Looks for lines in loops that take single elements of a tensor as values of Python.",
     "Each element is read by an op and a copy of its own. An array that is read once has all of them; the loop over "
     "the values remains.",
+    action="Read the whole tensor once",
     group="python",
     page="python",
     moderate=10.0,

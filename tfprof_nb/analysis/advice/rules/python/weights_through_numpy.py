@@ -25,6 +25,7 @@ RULE = Rule(
     "Weights are copied through NumPy",
     "Looks for functions that copy a model's weights by `get_weights` and `set_weights`, as for a target network.",
     "Each weight is copied to an array and back, by ops that run one by one.",
+    action="Assign variable to variable",
     group="python",
     page="python",
     moderate=10.0,

@@ -22,6 +22,7 @@ RULE = Rule(
     "The session's graph grows in each pass of the loop",
     "Looks for loops that add ops to the graph of the session that they run.",
     "Before a session runs a graph that has grown, it prepares it anew.",
+    action="Make the op once, before the loop",
     group="sessions",
     page="python",
     moderate=10.0,

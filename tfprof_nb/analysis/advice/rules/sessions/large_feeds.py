@@ -21,6 +21,7 @@ RULE = Rule(
     "A session copies large fed values in each run",
     "Looks for runs of a session that are fed, during which no op runs for two milliseconds and more.",
     "Fed arrays are converted and copied in each run. What stays the same belongs into a variable.",
+    action="Feed only what changes",
     group="sessions",
     page="python",
     moderate=10.0,

@@ -18,6 +18,7 @@ RULE = Rule(
     "Several runs of a session are fed the same",
     "Looks for loops that run a session several times with the same fed values, where one run fetches all.",
     "What the runs have in common, such as the forward pass, is computed in each; what only they compute still is.",
+    action="Fetch all in one run",
     group="sessions",
     page="python",
     moderate=10.0,

@@ -35,6 +35,7 @@ RULE = Rule(
     "Looks for lines, or functions that could be traced, whose ops run outside of any tf.function and take much of the "
     "training.",
     "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
+    action="Run these ops as a graph, or once for all",
     group="tracing",
     explains=("op", "copy", "keras"),
     page="python",

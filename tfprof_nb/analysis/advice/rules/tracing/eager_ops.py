@@ -48,6 +48,7 @@ RULE = Rule(
     "The ops of the steps run one by one",
     "Looks for programs whose ops run eagerly in each step: without a tf.function, or with run_eagerly=True.",
     "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
+    action="Run the step as a graph",
     group="tracing",
     explains=("op", "copy", "keras", "optimizer"),
     page="ops",

@@ -21,6 +21,7 @@ RULE = Rule(
     "Looks for loops of Python that make most of a graph, whose passes read one slice each and need nothing of the "
     "pass before, in cells that trace for longer than they compute.",
     "The loop's body is traced, and then run, once per slice. On the whole tensor it is a few ops.",
+    action="Apply each op to the whole tensor",
     group="tracing",
     of="cell",
     saved=(0.5, None),

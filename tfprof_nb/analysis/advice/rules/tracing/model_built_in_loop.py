@@ -19,6 +19,7 @@ RULE = Rule(
     "Looks for loops that make a model for each training, where tracing them takes most of the cell's time.",
     "Keras traces the functions of each model. One model whose weights are set back is traced once. To make a model "
     "for each training is common, so this is of low severity.",
+    action="Build the model once, before the loop",
     group="tracing",
     page="functions",
     moderate=40.0,

@@ -15,6 +15,7 @@ RULE = Rule(
     "Looks for functions three and more of whose calls trace, for tensors of new shapes.",
     "A graph is made for tensors of one shape, unless reduce_retracing=True, or an input signature, leaves a "
     "dimension open. To trace takes much longer than to run the graph.",
+    action="Let one graph serve all shapes",
     group="tracing",
     page="functions",
     high=15.0,

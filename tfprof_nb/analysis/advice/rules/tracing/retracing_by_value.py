@@ -15,6 +15,7 @@ RULE = Rule(
     "Looks for functions three and more of whose calls trace, for new values of Python.",
     "A Python value is a constant of the graph, so each new value needs a new graph. A tensor is an input. To trace "
     "takes much longer than to run the graph.",
+    action="Pass tensors in the place of numbers",
     group="tracing",
     page="functions",
     high=15.0,

@@ -20,6 +20,7 @@ RULE = Rule(
     "Looks for three and more programs that XLA compiles in the cell.",
     "XLA compiles a function anew for each shape that it is given: batches that are padded to different lengths, and "
     "smaller last batches.",
+    action="Leave XLA out, or keep one shape",
     group="tracing",
     page="trace",
     moderate=20.0,
