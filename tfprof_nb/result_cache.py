@@ -6,8 +6,6 @@ of the package and of its libraries. Damaged ones are ignored, and made anew. No
 loses only time.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import json

@@ -4,8 +4,6 @@ A cached file lies beside a note of what it is a copy of. It is used while the s
 time, a size) is the noted one, and its own content has the noted hash; else it is fetched again.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import json

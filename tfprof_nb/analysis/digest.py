@@ -1,7 +1,5 @@
 """A profile in brief, as plain values: for issues, assistants and programs. Its form is in ``docs/digest.md``."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass

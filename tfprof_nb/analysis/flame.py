@@ -3,8 +3,6 @@
 Ops are merged by their name scopes, samples of Python by the calls on their stacks.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ stage between it and the end of the pipeline reads ahead or in parallel; a prefe
 adds by itself, does not count. Times are as measured: XProf scales them to the share of an infeed.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import dropwhile
 

@@ -1,7 +1,5 @@
 """The answer at a glance: the verdict, the parts of a step's time, the ops that take most."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -4,8 +4,6 @@ Each host has its own numbers of steps and its own start of the capture, so step
 as in XProf (`step_intersection.cc`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

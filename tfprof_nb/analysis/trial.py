@@ -5,8 +5,6 @@ are compared with those of the cell as it is under the same seeds; how far they 
 the cell as it is.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 It has the thresholds of the TensorFlow Profiler guide, and a reason where these alone would mislead.
 """
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple
 
 import numpy as np

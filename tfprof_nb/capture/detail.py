@@ -7,8 +7,6 @@ with what lies between them, if the functions and the data take much of the time
 Events mark where recording of ops ends, and begins again (`formats.marks`).
 """
 
-from __future__ import annotations
-
 import functools
 import threading
 import time

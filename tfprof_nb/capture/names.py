@@ -4,8 +4,6 @@ Neither values nor texts of objects are recorded, and no code of the user's runs
 attributes of NumPy's and TensorFlow's own types are looked at, nothing else.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import sys

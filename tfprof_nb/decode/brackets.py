@@ -1,7 +1,5 @@
 """Match opening events with closing events."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Read Chrome traces: TensorFlow 1's timelines, TensorFlow 2's ``trace.json.gz``, ours, and other programs'."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from itertools import count

@@ -1,7 +1,5 @@
 """Read ``local.trace``, which TensorFlow 2.0 and 2.1 wrote: a `Trace` message with the ops of each device."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

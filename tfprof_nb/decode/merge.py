@@ -1,7 +1,5 @@
 """Several runs of one host as one timeline, one after another."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property

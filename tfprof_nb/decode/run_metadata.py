@@ -4,8 +4,6 @@
 `executed_nodes` returns its nodes as a frame.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Read tfprof's own profiles: the `ProfileProto` that ``Profiler.serialize_to_string`` and ``ProfileContext`` wrote."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Read XSpace (``*.xplane.pb``), the format of TensorFlow's, JAX's and XLA's profiles."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

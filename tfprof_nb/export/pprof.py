@@ -1,7 +1,5 @@
 """Profiles for pprof: gzipped ``profile.proto`` (github.com/google/pprof, proto/profile.proto)."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Hashable, Sequence
 from typing import Generic, NamedTuple, TypeVar

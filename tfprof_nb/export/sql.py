@@ -1,7 +1,5 @@
 """SQL over frames, for ``Profile.sql``. Only the tables that a query names are computed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Any tool of the installed XProf (the package xprof), with its tables as frames."""
 
-from __future__ import annotations
-
 import gzip
 import importlib.util
 import json

@@ -1,7 +1,5 @@
 """Hosts reduced by the workers of a Dask cluster, each of which reads the files of its hosts itself."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Compiles the text of a notebook cell and runs it, as IPython does."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import io

@@ -3,8 +3,6 @@
 In: numbers. Out: numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 In: bars as they are drawn. Out: bqplot marks in the colour of the paper, which the theme sets.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import bqplot

@@ -1,7 +1,5 @@
 """A menu, a slider or tabs in a report: every page is there, folded, and the report's script shows the chosen one."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """A line and small bars that stand for a view until there is one: HTML without script, cheap to draw again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup

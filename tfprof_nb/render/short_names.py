@@ -3,8 +3,6 @@
 In: names. Out: texts of at most a given length.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """The verdict in a sentence: the headline of the first screen."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tfprof_nb import _units

@@ -1,7 +1,5 @@
 """Input pipeline: whether steps wait for data, and which parts of the pipeline take the time."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tfprof_nb import _units

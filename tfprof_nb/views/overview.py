@@ -1,7 +1,5 @@
 """The overview: how far waiting for data limits the program, its average step, and the ops that take most time."""
 
-from __future__ import annotations
-
 import math
 
 from tfprof_nb import _units

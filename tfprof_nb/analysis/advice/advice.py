@@ -3,8 +3,6 @@
 A rule reports nothing without evidence. It estimates the gain only where there is a ground for an estimate.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace

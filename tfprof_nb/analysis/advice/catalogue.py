@@ -4,8 +4,6 @@ A rule only looks for cases. Whether a case is told, how severe it is, what it g
 cases, and in which order they stand, is the same for all.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

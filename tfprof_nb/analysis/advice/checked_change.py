@@ -14,8 +14,6 @@ Captures of older versions do not tell what names stand for. There, rules have t
 ops to go by, and names must be bound by the program's text.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import re

@@ -3,8 +3,6 @@
 Severity follows from that, and order: what makes steps slow matters little where steps are little of the cell.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What a rule of advice returns (`Case`), and what the catalogue makes of that (`Finding`)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

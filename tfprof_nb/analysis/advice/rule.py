@@ -1,7 +1,5 @@
 """What a rule of advice is: its name, its words, its bounds, and what it says more about than other rules."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """What TensorFlow does in each event of the main thread: the parts of which a cell's time is made."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 import numpy as np

@@ -6,8 +6,6 @@ stacks say which line ran between them. While the thread waits for a function or
 and stages that ran then on other threads; where several ran at once, each gets the same part of the moment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

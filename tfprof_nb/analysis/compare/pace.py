@@ -1,7 +1,5 @@
 """What a run got done in which time: how many examples, and the time from its first step to its last, gaps included."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial

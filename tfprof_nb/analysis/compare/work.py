@@ -1,7 +1,5 @@
 """The work of a profiled program, as far as a profile records it: what was changed, and what cannot be compared."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 

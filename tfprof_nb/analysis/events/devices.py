@@ -1,7 +1,5 @@
 """Which devices the profiled program used."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 

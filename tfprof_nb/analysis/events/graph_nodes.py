@@ -4,8 +4,6 @@ The runtime names the event of a node in a called function ``<caller's node>/<no
 branch ``<node>/<role>/_<number>/<node>``. TensorFlow's graph optimizer adds words of its own to names.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Which op each event belongs to: ops on host threads, kernels and copies on devices, XLA instructions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Why a tf.function was traced again: how its traced versions differ."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias

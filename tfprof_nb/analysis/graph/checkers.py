@@ -1,7 +1,5 @@
 """The checkers of tfprof's ``advise``: idle accelerators, slow layouts on GPUs, expensive op types."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """A session's graph with its recorded runs (RunMetadata), counted as tfprof counts them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

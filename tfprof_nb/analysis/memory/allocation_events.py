@@ -1,7 +1,5 @@
 """Allocations and deallocations of one host as a table, described by what was allocated."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Memory that grows from step to step, and the op whose tensors stay."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

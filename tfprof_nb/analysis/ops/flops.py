@@ -1,7 +1,5 @@
 """Floating-point operations of events: those of the event's node, and of the nodes that a fused kernel absorbed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

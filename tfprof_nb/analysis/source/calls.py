@@ -1,7 +1,5 @@
 """Calls in a program's text that cost more than they look: of what is read, made or computed again each time."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import re

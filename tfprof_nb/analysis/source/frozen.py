@@ -1,7 +1,5 @@
 """Models of which the program says that they have no weights to train, and that it trains."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Whether a call that makes a model is given no other changing value than the learning rate of its optimizer."""
 
-from __future__ import annotations
-
 import ast
 
 from tfprof_nb.analysis.source.code import Code

@@ -1,7 +1,5 @@
 """Statements moved out of the function that runs them each time, in code."""
 
-from __future__ import annotations
-
 import ast
 import textwrap
 from collections.abc import Sequence

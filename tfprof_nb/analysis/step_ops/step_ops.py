@@ -1,7 +1,5 @@
 """The ops of the typical steps, with the node that each ran, and the time that some of them cover."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -6,8 +6,6 @@ overlapping children are subtracted once; the bottleneck is the stage that delay
 calls count more than setup; and stages that the runtime added are never the bottleneck.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Slices as compressed columns, in the form that docs/trace-format.md describes."""
 
-from __future__ import annotations
-
 import zlib
 from typing import Any
 

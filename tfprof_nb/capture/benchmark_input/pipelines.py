@@ -4,8 +4,6 @@ A dataset has state: a shuffle counts its iterators, a cache keeps elements. So 
 dataset: each stage is made again, with the function that was traced for it. Only stages without state are shared.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What a stage of a tf.data pipeline is, and the stages that copies of a pipeline are made of."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

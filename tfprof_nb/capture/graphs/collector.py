@@ -3,8 +3,6 @@
 While the capture records, each function that Python calls is only noted, once. All are described when it has ended.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -5,8 +5,6 @@ Scopes of a graph are not named like the layers (layers ``conv2d`` and ``conv2d_
 its order.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Capture other processes over gRPC: all workers at the same time, one file for each, in one run folder."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import time

@@ -1,7 +1,5 @@
 """What a run of a cell made: the losses of its steps, the weights of its models, and the values that it assigned."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any

@@ -1,7 +1,5 @@
 """Devices that wait for one another."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb.analysis.advice.evidence import Evidence

@@ -1,7 +1,5 @@
 """Devices that copy arrays for much of each step."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb.analysis.advice.evidence import Evidence

@@ -1,7 +1,5 @@
 """A device without work in much of each step."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

@@ -1,7 +1,5 @@
 """Several devices that wait for their data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb.analysis.advice.evidence import Evidence

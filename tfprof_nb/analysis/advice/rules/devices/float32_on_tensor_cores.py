@@ -1,7 +1,5 @@
 """A device with tensor cores that computes in 32 bit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

@@ -1,7 +1,5 @@
 """A GPU of the machine that TensorFlow does not see."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb.analysis.advice.evidence import Evidence

@@ -1,7 +1,5 @@
 """A program that ran on the CPU, although a GPU was visible."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb.analysis.advice.evidence import Evidence

@@ -1,7 +1,5 @@
 """Devices without work beside others that have some."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb.analysis.advice.evidence import Evidence

@@ -1,7 +1,5 @@
 """Time that goes into launching short kernels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Convolutions that convert their data between layouts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

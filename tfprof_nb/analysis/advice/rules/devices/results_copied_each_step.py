@@ -1,7 +1,5 @@
 """Results that are copied from the device in every step."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb.analysis.advice.evidence import Evidence

@@ -1,7 +1,5 @@
 """An op whose first run took long to start."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

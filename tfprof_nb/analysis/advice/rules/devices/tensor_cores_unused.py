@@ -1,7 +1,5 @@
 """Ops that tensor cores could compute, and other cores do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

@@ -1,7 +1,5 @@
 """A TPU that waits for asynchronous copies."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

@@ -1,7 +1,5 @@
 """What to change about a Jacobian of all examples of a batch by all of them, of which only the diagonal matters."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A value that is the same in every step, and computed in each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from tfprof_nb import _units

@@ -1,7 +1,5 @@
 """What to change about a value that every step computes and `tf.where` then mostly throws away."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """What to change about the layer that takes most of each step."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The op that does most of the work."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """16-bit floats in a program that runs on a CPU."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

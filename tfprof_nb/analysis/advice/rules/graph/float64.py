@@ -1,7 +1,5 @@
 """A model that computes in float64."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Layers in front of all that is trained, which compute the same in every epoch."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile

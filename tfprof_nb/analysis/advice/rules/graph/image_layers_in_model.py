@@ -1,7 +1,5 @@
 """What to change about layers that prepare images, or make new ones of them, in front of the model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What to change about functions that make many small ops."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What to change about `tf.map_fn`, which runs its function for one element after another."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

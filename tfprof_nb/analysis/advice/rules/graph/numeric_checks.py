@@ -1,7 +1,5 @@
 """What to change where the result of each op is checked for NaN and infinity."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

@@ -1,7 +1,5 @@
 """What to change about one-hot vectors that are multiplied by a matrix: an embedding looks the rows up."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """An optimizer that updates all rows of a large embedding table, in steps that look few rows up."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What to change about recurrent layers that go through long sequences, where the program pads these."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What to change about the differences of all pairs of rows: their squares follow from one product of matrices."""
 
-from __future__ import annotations
-
 import ast
 import math
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A penalty on all rows of a large embedding table, in steps that look few rows up."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What to change about rows of a large table that are all computed, where a step then looks up few of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """What to change about metrics that take much of each step."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What to change about recurrent layers whose loops over time run ops too small for the time to start them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Steps that are so small that starting their ops takes most of the time."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

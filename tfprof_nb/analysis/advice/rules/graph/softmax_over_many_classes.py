@@ -1,7 +1,5 @@
 """What to change about a softmax over very many classes: training one of them computes the scores of all."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What to change about long rows that are sorted for their first few numbers."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """What to change about a sparse matrix that is made dense to be multiplied."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What to change about a tensor of a loop in a graph that each pass copies, to write a part of it."""
 
-from __future__ import annotations
-
 import ast
 import math
 import re

@@ -1,7 +1,5 @@
 """What to change about tf.print in every step."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

@@ -1,7 +1,5 @@
 """What makes steps wait for their data (`Cause`), and what several rules on that look at."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """A PyDataset whose batches steps wait for: its method, the slowest line of it, and where it is made."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What to change about preprocessing layers that learn from a dataset (`adapt`), outside the steps."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

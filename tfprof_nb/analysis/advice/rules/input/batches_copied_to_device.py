@@ -1,7 +1,5 @@
 """Batches that are copied to the device while it waits."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

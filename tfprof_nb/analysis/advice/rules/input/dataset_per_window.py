@@ -1,7 +1,5 @@
 """Windows of a series of which each is a dataset of its own."""
 
-from __future__ import annotations
-
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import FUNCTIONS, OPENING, stage_of, stages

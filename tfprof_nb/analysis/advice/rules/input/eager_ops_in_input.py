@@ -1,7 +1,5 @@
 """TensorFlow's ops that Python starts one by one to make the data."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from tfprof_nb.analysis.advice.evidence import Evidence

@@ -1,7 +1,5 @@
 """A filter that decides on the same elements in each of several epochs."""
 
-from __future__ import annotations
-
 import ast
 import re
 

@@ -1,7 +1,5 @@
 """Steps that wait for their data."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

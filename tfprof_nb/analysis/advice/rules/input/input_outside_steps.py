@@ -1,7 +1,5 @@
 """A loop that fetches its batches between the marks of steps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

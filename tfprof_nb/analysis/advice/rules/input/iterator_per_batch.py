@@ -1,7 +1,5 @@
 """Loops that make an iterator for each batch."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tfprof_nb import _units

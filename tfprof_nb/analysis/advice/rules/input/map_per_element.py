@@ -1,7 +1,5 @@
 """A map that is called for each example of a batch."""
 
-from __future__ import annotations
-
 import re
 
 from tfprof_nb import _units

@@ -1,7 +1,5 @@
 """What to change about threads that wait for the end of an old iterator of tf.data."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

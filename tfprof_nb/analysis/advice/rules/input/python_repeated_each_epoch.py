@@ -1,7 +1,5 @@
 """Python that makes the same data in each of several epochs."""
 
-from __future__ import annotations
-
 import re
 
 from tfprof_nb.analysis.advice.evidence import Evidence

@@ -1,7 +1,5 @@
 """Passes over the data that are shorter than their start."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

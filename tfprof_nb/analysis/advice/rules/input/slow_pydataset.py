@@ -1,7 +1,5 @@
 """A PyDataset that makes its batches too slowly."""
 
-from __future__ import annotations
-
 import re
 
 from tfprof_nb import _units

@@ -1,7 +1,5 @@
 """Validation, and not training, that waits for its data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What to change about free memory that lies in pieces."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

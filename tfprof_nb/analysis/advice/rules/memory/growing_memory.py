@@ -1,7 +1,5 @@
 """What to change about memory that grows from step to step."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

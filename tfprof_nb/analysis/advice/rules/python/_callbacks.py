@@ -1,7 +1,5 @@
 """The methods of callbacks that take much of the steps, or of the training."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Functions that work with a model's weights, or make models, again and again."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 

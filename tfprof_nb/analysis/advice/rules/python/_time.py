@@ -1,7 +1,5 @@
 """What rules on Python share: the time of the training, thresholds of findings, how to run a line less often."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from tfprof_nb.analysis.advice.evidence import Evidence

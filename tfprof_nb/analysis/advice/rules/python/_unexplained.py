@@ -1,7 +1,5 @@
 """Time in the steps that is outside of ops and that no rule on Python explains."""
 
-from __future__ import annotations
-
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.findings import Earlier
 from tfprof_nb.analysis.advice.rules.tracing._eager import MOSTLY_EAGER_PERCENT, eager_percent, runs_functions

@@ -1,7 +1,5 @@
 """What to change about a loop that calls `fit` again and again for one model: each call starts anew."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

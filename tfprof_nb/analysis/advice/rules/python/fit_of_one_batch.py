@@ -1,7 +1,5 @@
 """Calls of fit that train on one batch each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

@@ -1,7 +1,5 @@
 """Lines that write summaries, checkpoints and models very often."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

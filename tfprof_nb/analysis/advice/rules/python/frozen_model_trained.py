@@ -1,7 +1,5 @@
 """A model without weights to train that is trained."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

@@ -1,7 +1,5 @@
 """A line that joins an array or tensor to itself and a new part, in each step."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb.analysis.advice.evidence import Evidence

@@ -1,7 +1,5 @@
 """Validation that takes longer than the training."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """A model that is built again and again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb.analysis.advice.evidence import Evidence

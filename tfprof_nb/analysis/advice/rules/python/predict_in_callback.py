@@ -1,7 +1,5 @@
 """A callback that calls predict again and again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

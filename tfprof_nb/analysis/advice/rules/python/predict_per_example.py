@@ -1,7 +1,5 @@
 """Calls of predict or evaluate that take longer to start than to run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Python of Keras and TensorFlow between the ops of short steps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb.analysis.advice.evidence import Evidence

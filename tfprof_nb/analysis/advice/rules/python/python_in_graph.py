@@ -1,7 +1,5 @@
 """What to change about Python functions that a graph of the program calls, such as a loss in NumPy."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Python in the loop of the steps that takes much of the time."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

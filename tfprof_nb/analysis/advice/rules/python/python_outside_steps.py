@@ -1,7 +1,5 @@
 """Python that takes much of the cell's time before or after the steps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

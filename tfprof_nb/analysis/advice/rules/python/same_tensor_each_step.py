@@ -1,7 +1,5 @@
 """What to change where a loop makes the same tensor in each of its passes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

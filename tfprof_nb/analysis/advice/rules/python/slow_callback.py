@@ -1,7 +1,5 @@
 """A callback that takes much of the steps, or of the training."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

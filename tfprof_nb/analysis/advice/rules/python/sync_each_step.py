@@ -1,7 +1,5 @@
 """Lines that wait for the result of each step."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What to change about a loop that reads a tensor element by element."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What to look at where much of the time lies between the steps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

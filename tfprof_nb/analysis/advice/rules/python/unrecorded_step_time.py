@@ -1,7 +1,5 @@
 """Time of the steps that is not recorded."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb.analysis.advice.evidence import Evidence

@@ -1,7 +1,5 @@
 """Weights that are copied through NumPy."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """A session whose graph grows in each pass of a loop."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

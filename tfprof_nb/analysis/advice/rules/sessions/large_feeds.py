@@ -1,7 +1,5 @@
 """A session that copies large fed values in each run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

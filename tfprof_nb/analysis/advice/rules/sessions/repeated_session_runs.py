@@ -1,7 +1,5 @@
 """Several runs of a session that are fed the same."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms

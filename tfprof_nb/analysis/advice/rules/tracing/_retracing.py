@@ -1,7 +1,5 @@
 """What rules on functions that are traced again share: the functions, and why each is traced."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

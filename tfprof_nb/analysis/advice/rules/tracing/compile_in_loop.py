@@ -1,7 +1,5 @@
 """`compile` in a loop over trainings of one model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

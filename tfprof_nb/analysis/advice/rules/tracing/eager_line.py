@@ -1,7 +1,5 @@
 """A line that runs its ops one by one beside tf.functions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """A loop whose body runs its ops one by one, such as a validation beside traced steps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

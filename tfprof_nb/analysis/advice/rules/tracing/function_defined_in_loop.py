@@ -1,7 +1,5 @@
 """A tf.function that is defined anew for each call."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb.analysis.advice.evidence import Evidence

@@ -1,7 +1,5 @@
 """A step in the middle of the run that traced."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

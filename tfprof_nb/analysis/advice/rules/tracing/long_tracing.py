@@ -1,7 +1,5 @@
 """A cell that traces for longer than it computes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

@@ -1,7 +1,5 @@
 """A Python loop in a function that does the same with one slice of a tensor after another."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

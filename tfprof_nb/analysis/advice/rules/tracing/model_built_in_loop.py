@@ -1,7 +1,5 @@
 """A loop that makes the same model anew for each training."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

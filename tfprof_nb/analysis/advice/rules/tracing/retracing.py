@@ -1,7 +1,5 @@
 """A tf.function that is traced again and again, for a reason that no other rule is about."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb.analysis.advice.evidence import Evidence

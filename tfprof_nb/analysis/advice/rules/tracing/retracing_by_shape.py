@@ -1,7 +1,5 @@
 """A tf.function that is traced anew for each shape."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb.analysis.advice.evidence import Evidence

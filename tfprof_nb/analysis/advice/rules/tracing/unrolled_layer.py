@@ -1,7 +1,5 @@
 """Recurrent layers with unroll=True."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units

@@ -1,7 +1,5 @@
 """Programs that XLA compiles, one for each new shape."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tfprof_nb import _units
