@@ -14,7 +14,7 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
 from tfprof_nb.analysis.advice.catalogue import rules
-from tfprof_nb.analysis.advice.findings import usual_gain
+from tfprof_nb.analysis.advice.rule import usual_gain
 from tfprof_nb.analysis.answer import MODEL_KINDS, ONCE_KINDS, Answer, Diff
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown
 from tfprof_nb.analysis.overview import Overview

@@ -16,8 +16,9 @@ from tfprof_nb.analysis.advice import catalogue
 from tfprof_nb.analysis.advice.checked_change import checked
 from tfprof_nb.analysis.advice.claims import claimed
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Finding, widened
+from tfprof_nb.analysis.advice.findings import widened
 from tfprof_nb.analysis.advice.no_findings import why_none
+from tfprof_nb.analysis.advice.rule import Finding
 from tfprof_nb.analysis.advice.rules.input.validation_input_bound import with_validation
 from tfprof_nb.analysis.benchmark_input import InputBenchmark
 from tfprof_nb.analysis.result import Result, empty_table

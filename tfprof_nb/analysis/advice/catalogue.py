@@ -15,8 +15,8 @@ from typing import NamedTuple, get_args
 
 from tfprof_nb.analysis import advice
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier, Finding, finding_of
-from tfprof_nb.analysis.advice.rule import Order, Rule
+from tfprof_nb.analysis.advice.findings import finding_of
+from tfprof_nb.analysis.advice.rule import Case, Earlier, Finding, Order, Rule
 
 _SEVERITIES = ("high", "medium", "info")
 _CLEARLY_MORE = 1.2

@@ -23,7 +23,7 @@ from typing import TypeVar
 
 from tfprof_nb.analysis.advice.catalogue import rules
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Finding
+from tfprof_nb.analysis.advice.rule import Finding
 from tfprof_nb.analysis.source.caching import with_called
 from tfprof_nb.analysis.source.changed_text import ChangedText, changed_text, reindented, split_imports
 from tfprof_nb.analysis.source.code import Code, line_at

@@ -12,8 +12,8 @@ import pandas as pd
 
 from tfprof_nb.analysis.advice.catalogue import rules
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Finding, Severity, at_most, severity_of
-from tfprof_nb.analysis.advice.rule import GainOf, Group, Rule
+from tfprof_nb.analysis.advice.findings import at_most, severity_of
+from tfprof_nb.analysis.advice.rule import Finding, GainOf, Group, Rule, Severity
 
 # The kinds of nodes of `p.breakdown` that rules of a group explain.
 _KINDS: dict[Group, tuple[str, ...]] = {

@@ -1,10 +1,7 @@
 """Devices that copy arrays for much of each step."""
 
-from collections.abc import Iterator
-
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 
 RULE = Rule(
     "device-copies",
@@ -19,7 +16,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report copies between the memories of a device, or between devices."""
     yield Case(
         evidence.percent("device_to_device"),

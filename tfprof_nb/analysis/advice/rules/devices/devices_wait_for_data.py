@@ -1,10 +1,7 @@
 """Several devices that wait for their data."""
 
-from collections.abc import Iterator
-
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.verdict import MODERATELY_PERCENT
 
 _SEVERAL = 2
@@ -21,7 +18,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report steps on several devices that wait for their data."""
     idle, count = evidence.idle_devices
     devices = count - len(idle)

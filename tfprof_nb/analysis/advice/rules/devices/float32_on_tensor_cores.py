@@ -1,11 +1,8 @@
 """A device with tensor cores that computes in 32 bit."""
 
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.devices._architectures import ARCHITECTURES, has_architecture
 
 _WITH_BFLOAT16 = ARCHITECTURES[2:]
@@ -28,7 +25,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report a GPU with tensor cores that computes for most of each step, and hardly in 16 bit, as kernels tell."""
     percent = evidence.percent("fp16")
     if (

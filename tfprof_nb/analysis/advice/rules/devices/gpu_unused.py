@@ -1,10 +1,7 @@
 """A program that ran on the CPU, although a GPU was visible."""
 
-from collections.abc import Iterator
-
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 
 _FIX = (
     "Look for `tf.device('/CPU:0')`, for CUDA_VISIBLE_DEVICES or tf.config.set_visible_devices, and for ops without a "
@@ -22,7 +19,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report a program none of whose ops ran on the GPU that TensorFlow saw."""
     visible = sum(gpus.visible or 0 for gpus in evidence.gpus)
     if visible and not evidence.ran_on_device:

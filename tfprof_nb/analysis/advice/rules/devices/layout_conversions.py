@@ -1,11 +1,8 @@
 """Convolutions that convert their data between layouts."""
 
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 
 _CONVERTS_LAYOUT = r"nchwTo\w*nhwc|nhwcTo\w*nchw"
 
@@ -21,7 +18,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report kernels that convert between layouts."""
     if not evidence.overview.summary["device_cores"]:
         return

@@ -1,11 +1,8 @@
 """A TPU that waits for asynchronous copies."""
 
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 
 _FEWER_COPIES = (
     "If they move arrays between the memories of the host and the TPU (offloaded weights, for example), keep what each "
@@ -26,7 +23,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report a TPU that waits for asynchronous copies."""
     if not str(evidence.overview.summary["device_type"]).startswith("TPU"):
         return

@@ -1,11 +1,10 @@
 """A value that is the same in every step, and computed in each."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.moved import moved_out
@@ -32,7 +31,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report values that are the same in every step."""
     ops = evidence.step_ops()
     if ops.graphs.nodes.empty or ops.ops.empty:

@@ -1,14 +1,12 @@
 """What to change about the layer that takes most of each step."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.step_ops.layers import layers
 from tfprof_nb.analysis.step_ops.small_ops import RECURRENT
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
@@ -56,7 +54,7 @@ class _Fix(NamedTuple):
     place: str = ""
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Name the layer whose ops, with its share of the optimizer, take most of each step."""
     ops = evidence.step_ops()
     table = layers(ops)

@@ -1,12 +1,10 @@
 """The op that does most of the work."""
 
 import math
-from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.graph.tf_print import PRINTING_OPS
 from tfprof_nb.analysis.events.python_ops import PYTHON_OPS
 from tfprof_nb.analysis.source.mapped import lines_mapped
@@ -30,7 +28,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Name the op that takes most of all op time, if ops take much of the steps."""
     top = evidence.overview.table
     # Stages of the input pipeline, Python in it and printing have their own findings.

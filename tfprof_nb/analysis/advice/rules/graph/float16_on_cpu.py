@@ -1,12 +1,10 @@
 """16-bit floats in a program that runs on a CPU."""
 
 import re
-from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import quoted
 
 _ASKED = r"[\"']mixed_float16[\"']"
@@ -27,7 +25,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report 16-bit floats in a program that runs on a CPU."""
     ops, asked = evidence.step_ops(), next(evidence.code.find(_ASKED), None)
     if not ops.steps or ops.on_device or evidence.overview.summary["device_cores"] or not asked:

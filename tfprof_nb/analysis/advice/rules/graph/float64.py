@@ -1,12 +1,10 @@
 """A model that computes in float64."""
 
 import re
-from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import at
 
 _MOST_PARAMETERS = 0.5
@@ -28,7 +26,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report steps that compute mostly in float64, if most of the trained parameters have that type."""
     ops = evidence.step_ops()
     variables = ops.graphs.variables[ops.graphs.variables["trainable"].astype(bool)]

@@ -1,13 +1,10 @@
 """What to change about functions that make many small ops."""
 
-from collections.abc import Iterator
-
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import VECTORISING_MS, Rule
+from tfprof_nb.analysis.advice.rule import VECTORISING_MS, Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.calls import takes_gradients
 from tfprof_nb.analysis.source.code import line_at
@@ -39,7 +36,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Name the function that makes the most expensive crowd of small ops, unless its loop is named already."""
     if any(earlier.values()):
         return

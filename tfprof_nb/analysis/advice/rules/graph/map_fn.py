@@ -2,15 +2,13 @@
 
 import ast
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import VECTORISING_MS, Rule
+from tfprof_nb.analysis.advice.rule import VECTORISING_MS, Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.placed_ops import creating_nodes
@@ -47,7 +45,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report the line with `tf.map_fn` whose ops, with their gradients, take most of the steps."""
     ops = evidence.step_ops()
     if not ops.steps:

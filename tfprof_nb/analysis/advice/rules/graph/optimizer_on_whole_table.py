@@ -1,13 +1,10 @@
 """An optimizer that updates all rows of a large embedding table, in steps that look few rows up."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.graph._tables import has_moments, in_optimizer, name_and_place, on_all_rows, tables
 
 RULE = Rule(
@@ -27,7 +24,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Report optimizers that update all rows, where no penalty on these does so anyway."""
     ops = evidence.step_ops()
     kept = [table for table in tables(ops.graphs) if has_moments(ops.graphs, table)] if ops.steps else []

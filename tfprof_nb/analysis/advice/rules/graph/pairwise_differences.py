@@ -2,15 +2,13 @@
 
 import ast
 import math
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import at
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.syntax import name_of, scopes
@@ -44,7 +42,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report differences of all pairs of rows that are made to be squared, and take much of the steps."""
     ops = evidence.step_ops()
     node, shape = _differences(ops.graphs) if ops.steps else (-1, ())

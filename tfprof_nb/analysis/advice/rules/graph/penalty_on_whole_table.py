@@ -1,14 +1,12 @@
 """A penalty on all rows of a large embedding table, in steps that look few rows up."""
 
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.graph._tables import (
     LOOKUPS,
     Table,
@@ -47,7 +45,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report penalties on whole tables that take much of the steps."""
     ops = evidence.step_ops()
     found = tables(ops.graphs) if ops.steps else []

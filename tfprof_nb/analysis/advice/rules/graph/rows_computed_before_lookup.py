@@ -8,8 +8,7 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import at
 from tfprof_nb.analysis.source.gradients import forward_nodes, with_gradients
 from tfprof_nb.analysis.step_ops.shapes import origin_of, sizes
@@ -50,7 +49,7 @@ class _Computed(NamedTuple):
     rows_used: int
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report what is computed of all rows before a lookup, with its gradients."""
     ops = evidence.step_ops()
     found = list(_computed(ops.graphs)) if ops.steps else []

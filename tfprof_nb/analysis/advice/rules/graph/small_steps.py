@@ -1,15 +1,13 @@
 """Steps that are so small that starting their ops takes most of the time."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import NAMED
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.loops import head_of, is_head, needs_itself
@@ -56,7 +54,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Report steps of which neither ops nor named Python take much: larger batches then cost hardly more."""
     ops = evidence.step_ops()
     if not ops.steps or (ops.ops["node"] < 0).sum() > _MOSTLY * len(ops.ops):

@@ -1,14 +1,12 @@
 """What to change about a softmax over very many classes: training one of them computes the scores of all."""
 
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.source.owners import owners
 from tfprof_nb.analysis.step_ops.repeated import trains
 from tfprof_nb.analysis.step_ops.shapes import last_dimension, origin_of
@@ -38,7 +36,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report a trained softmax over very many classes, with the layer of its scores, that takes much of the steps."""
     ops = evidence.step_ops()
     graphs = ops.graphs

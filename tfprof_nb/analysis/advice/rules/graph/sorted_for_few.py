@@ -1,15 +1,13 @@
 """What to change about long rows that are sorted for their first few numbers."""
 
 import ast
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import at, quoted
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.syntax import assigned_name, holds, name_of, replaced, scopes
@@ -44,7 +42,7 @@ class _Sort(NamedTuple):
     kept: int
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report rows that are sorted as a whole, though only their first numbers are used, if that takes much time."""
     ops = evidence.step_ops()
     found = _sorts(ops.graphs) if ops.steps else []

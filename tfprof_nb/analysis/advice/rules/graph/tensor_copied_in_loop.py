@@ -10,8 +10,7 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import at
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.gradients import with_gradients
@@ -50,7 +49,7 @@ class _Copy(NamedTuple):
     dtype: str
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report the tensor of a loop that only collects what the passes write, if its copies take much time."""
     ops = evidence.step_ops()
     found = list(_copies(ops.graphs)) if ops.steps else []

@@ -1,14 +1,12 @@
 """What to change about preprocessing layers that learn from a dataset (`adapt`), outside the steps."""
 
 import ast
-from collections.abc import Iterator
 
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.pipelines import batch_size, is_batched, is_dataset
@@ -42,7 +40,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Name the lines that adapt a layer to a dataset of small elements."""
     summary, calls = evidence.overview.summary, evidence.python.calls
     whole_ms = float(summary["capture_ms"]) - float(np.nan_to_num(summary["warm_up_steps_ms"]))
@@ -54,7 +52,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
             yield from _cases(evidence, str(file), int(str(line)), time_ms, percent)
 
 
-def _cases(evidence: Evidence, file: str, line: int, time_ms: float, percent: float) -> Iterator[Case]:
+def _cases(evidence: Evidence, file: str, line: int, time_ms: float, percent: float) -> Cases:
     code, place = evidence.code, place_of(file, line)
     given = next((call.args[0] for call in code.nodes(file, ast.Call) if _adapts(call, line)), None)
     if given is None or not is_dataset(code, file, given):  # an array is taken as a whole

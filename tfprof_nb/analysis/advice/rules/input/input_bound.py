@@ -1,14 +1,13 @@
 """Steps that wait for their data."""
 
 import math
-from collections.abc import Iterator
 
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier, Severity, at_most, severity_of
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.findings import at_most, severity_of
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule, Severity
 from tfprof_nb.analysis.advice.rules.input._cause import cause_of_waiting
 from tfprof_nb.analysis.advice.rules.input._fetches import copying_share, longest_wait
 from tfprof_nb.analysis.tf_data.tf_data import HOST_UNSEEN, TfData
@@ -49,7 +48,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report steps that wait for their data, for longer than copying it explains, and what makes them wait."""
     if evidence.framework == "tensorflow":
         yield from _tensorflows(evidence)
@@ -59,7 +58,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
         yield Case(percent, _WAITING, waits, _WITH[evidence.framework], gain=(percent, math.nan, math.nan))
 
 
-def _tensorflows(evidence: Evidence) -> Iterator[Case]:
+def _tensorflows(evidence: Evidence) -> Cases:
     """Report steps that wait for their data, for longer than copying it explains, and what makes them wait."""
     percent = evidence.percent("input")
     if (

@@ -2,12 +2,10 @@
 
 import ast
 import re
-from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.events.removals import REMOVAL
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.syntax import first_given
@@ -44,7 +42,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report waits for an autotuner that sleeps when its iterator ends. They come by chance: no program is at fault."""
     found, whole_ms = evidence.sleeps(), float(evidence.overview.summary["capture_ms"])
     percent = min(100.0, 100 * found.total_ms / whole_ms) if whole_ms > 0 else 0.0

@@ -1,13 +1,10 @@
 """Passes over the data that are shorter than their start."""
 
-from collections.abc import Iterator
-
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import in_code
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.repeating import repeated
@@ -40,7 +37,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report trainings whose epochs take long to start, with validation where that is started for each of them."""
     tree, steps = evidence.breakdown().table, evidence.steps.table
     training = steps[steps["phase"] == "train"]

@@ -1,14 +1,12 @@
 """What to change about free memory that lies in pieces."""
 
 import math
-from collections.abc import Iterator
 
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.memory.memory import Memory
 
 _MIN_USED, _MIN_FREE = 0.7, 0.05  # of the allocator's memory
@@ -23,7 +21,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report the allocator in which the most memory is free and in too small pieces, at its peak."""
     found = _fragmented(evidence.memory())
     if found.empty:

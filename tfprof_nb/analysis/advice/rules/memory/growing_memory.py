@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import at, quoted
 from tfprof_nb.analysis.memory.growth import MIN_STEPS, Growth, growth, process_growth
 from tfprof_nb.analysis.source.code import place_of
@@ -36,7 +35,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report memory that grows steadily, with the op whose tensors stay and the lines that may keep them."""
     steps = evidence.steps.table
     if len(steps) < MIN_STEPS or _fills_a_cache(evidence):

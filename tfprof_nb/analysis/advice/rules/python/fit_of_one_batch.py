@@ -1,11 +1,8 @@
 """Calls of fit that train on one batch each."""
 
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import in_code
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.rewriting import trained_on_batch
@@ -30,7 +27,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Name the lines that call `fit` for single batches, all in one case."""
     tree = evidence.breakdown().table
     told = {finding.place for finding in earlier["fit-in-loop"]}

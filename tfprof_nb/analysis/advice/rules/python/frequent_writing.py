@@ -1,11 +1,8 @@
 """Lines that write summaries, checkpoints and models very often."""
 
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import (
     CALLBACKS,
     FRAMEWORKS,
@@ -36,7 +33,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Lines that write: summaries, checkpoints and models."""
     calls = evidence.python.calls
     wrote = method_of(calls).isin(_RECORDING_CALLS) & calls["library"].isin(FRAMEWORKS)

@@ -1,11 +1,8 @@
 """A model without weights to train that is trained."""
 
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import UNKNOWN, Rule
+from tfprof_nb.analysis.advice.rule import UNKNOWN, Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import method_of
 from tfprof_nb.analysis.advice.wording import in_code
 from tfprof_nb.analysis.source.code import place_of
@@ -26,7 +23,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report calls that train a frozen model, with the time that their lines take."""
     calls, cell_ms = evidence.python.calls, float(evidence.breakdown().table["total_ms"].iloc[0])
     for frozen in trained_frozen(evidence.code):

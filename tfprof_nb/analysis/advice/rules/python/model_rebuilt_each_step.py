@@ -1,10 +1,7 @@
 """A model that is built again and again."""
 
-from collections.abc import Iterator
-
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._models import working
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, FEWER_SAVED
 
@@ -26,7 +23,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Name the functions that make models again and again."""
     for one in working(evidence, _BUILDING):
         yield Case(

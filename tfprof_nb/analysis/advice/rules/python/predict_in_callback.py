@@ -1,11 +1,8 @@
 """A callback that calls predict again and again."""
 
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._callbacks import methods
 from tfprof_nb.analysis.advice.rules.python._time import LEAST_SAVED, method_of
 from tfprof_nb.analysis.advice.wording import quoted
@@ -31,7 +28,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Name the callbacks that predict in a loop, where starting these calls is most of their work."""
     calls = evidence.python.calls
     predicts = (calls["thread"] == "main") & (method_of(calls) == "predict")

@@ -2,12 +2,10 @@
 
 import ast
 import re
-from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._callbacks import methods
 from tfprof_nb.analysis.advice.rules.python._time import LEAST_SAVED, every_few, raised
 from tfprof_nb.analysis.advice.wording import at
@@ -48,7 +46,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Name the callbacks that take much of each step, or of the training."""
     told = {finding.subject for finding in earlier["predict-in-callback"]}
     for method in methods(evidence):

@@ -1,12 +1,9 @@
 """What to change about a loop that reads a tensor element by element."""
 
-from collections.abc import Iterator
-
 import pandas as pd
 
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.loops import element_read
@@ -30,7 +27,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Name the lines that read elements of a tensor, each by an op and a copy of its own."""
     table = evidence.python.table
     table = table[(table["thread"] == "main") & (table["library"] == "TensorFlow") & (table["line"] > 0)]

@@ -1,10 +1,7 @@
 """Several runs of a session that are fed the same."""
 
-from collections.abc import Iterator
-
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, MIN_SAMPLES
 from tfprof_nb.analysis.advice.rules.sessions import SESSION_RUN
 from tfprof_nb.analysis.advice.wording import quoted
@@ -29,7 +26,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Report loops that run a session several times with the same fed values, where one run fetches all."""
     runs = evidence.python.calls[evidence.python.calls["call"] == SESSION_RUN]
     if earlier["growing-graph"] or runs["samples"].sum() < MIN_SAMPLES:

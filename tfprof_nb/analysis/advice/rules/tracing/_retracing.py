@@ -1,10 +1,8 @@
 """What rules on functions that are traced again share: the functions, and why each is traced."""
 
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case
+from tfprof_nb.analysis.advice.rule import Case, Cases
 from tfprof_nb.analysis.advice.rules.tracing._remedies import is_programs, remedy, shown_name
 from tfprof_nb.analysis.functions.retracing import APPLIED_AGAIN, GENERALISE, OF_KERAS
 
@@ -31,7 +29,7 @@ _SIGNS = {
 }
 
 
-def traced_again(evidence: Evidence, rule: str) -> Iterator[Case]:
+def traced_again(evidence: Evidence, rule: str) -> Cases:
     """Name the functions that are traced again and again for the reason that a rule is about.
 
     A first call must trace, and Keras traces again when it builds a model: only further tracing is a case.

@@ -1,14 +1,13 @@
 """A line that runs its ops one by one beside tf.functions."""
 
 import re
-from collections.abc import Iterator
 
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier, at_most
-from tfprof_nb.analysis.advice.rule import TRACING_MS, Rule
+from tfprof_nb.analysis.advice.findings import at_most
+from tfprof_nb.analysis.advice.rule import TRACING_MS, Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import NAMED, told_by_python
 from tfprof_nb.analysis.advice.rules.tracing._eager import (
     MOSTLY_EAGER_PERCENT,
@@ -50,7 +49,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Name the line that runs most ops one by one, unless a loop around it or a case on Python tells more."""
     if not runs_eagerly(evidence) or not runs_functions(evidence) or earlier["eager-loop"]:
         return

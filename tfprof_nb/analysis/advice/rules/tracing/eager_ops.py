@@ -11,8 +11,7 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import TRACING_MS, Rule
+from tfprof_nb.analysis.advice.rule import TRACING_MS, Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.tracing._eager import (
     EAGER_IN,
     FETCHING_OPS,
@@ -62,7 +61,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report programs whose steps run op by op: one that runs eagerly once, before the steps, costs them nothing."""
     if not runs_eagerly(evidence) or runs_functions(evidence):
         return

@@ -1,11 +1,8 @@
 """A step in the middle of the run that traced."""
 
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.tracing._remedies import remedy, shown_name
 from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY, new_functions
 from tfprof_nb.analysis.functions.retracing import GENERALISE, OF_KERAS
@@ -31,7 +28,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Report a step in the middle of the run that traced, if the function traced too rarely for its own finding."""
     table = evidence.steps.table
     keys = [table["host"], table["phase"]]

@@ -1,11 +1,8 @@
 """A cell that traces for longer than it computes."""
 
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.tracing._long import long_tracing
 from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY
 
@@ -22,7 +19,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Report a cell that traces for longer than it computes, where no rule says why."""
     tracing = long_tracing(evidence)
     if tracing and tracing.time_ms >= _LONG_MS and not any(earlier.values()):

@@ -1,11 +1,8 @@
 """A loop that makes the same model anew for each training."""
 
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY, new_functions
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.calls import built_in_loop
@@ -28,7 +25,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Report a loop that makes the same model anew for each training, where tracing them takes most of the time."""
     times = new_functions(evidence)[0] // max(evidence.steps.table["phase"].nunique(), 1)
     summary = evidence.overview.summary

@@ -1,10 +1,7 @@
 """A tf.function that is traced anew for each Python number."""
 
-from collections.abc import Iterator
-
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.tracing._retracing import traced_again
 
 RULE = Rule(
@@ -24,7 +21,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Name the functions that are traced again and again for new values."""
     if not any(earlier.values()):
         yield from traced_again(evidence, RULE.id)
