@@ -53,10 +53,6 @@ def flame(ops: Ops, forests: Sequence[Forest], stacks: Sequence[PythonStacks], l
 
     Parameters
     ----------
-    ops
-        The profile's ops.
-    forests, stacks
-        One per host: its events and its samples.
     labels
         The names of notebook cells by the names of the files that they were compiled as.
 

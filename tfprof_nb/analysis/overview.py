@@ -55,10 +55,6 @@ def overview(
 
     Parameters
     ----------
-    forests
-        One per host.
-    steps, ops
-        Results of the same profile.
     python_sampled
         Whether the profile has samples of Python, which tell what the steps' other time is.
     own_cores

@@ -48,13 +48,6 @@ class Pods(Result):
 def pods(forests: Sequence[Forest], steps: Steps) -> Pods:
     """Compare the hosts of a profile, step by step.
 
-    Parameters
-    ----------
-    forests
-        One per host.
-    steps
-        The same hosts' steps.
-
     Returns
     -------
     Pods

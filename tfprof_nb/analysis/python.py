@@ -108,10 +108,6 @@ def python(
 
     Parameters
     ----------
-    forests, groupings, stacks
-        One per host: its events, their step groups, and the samples of stacks.
-    steps
-        The steps of all hosts.
     labels
         The names of notebook cells by the names of the files that they were compiled as.
 

@@ -90,8 +90,6 @@ def trial(ran: Ran, rule: str, claim: str = "equal") -> Trial:
 
     Parameters
     ----------
-    ran
-        Its runs.
     rule
         The id of the rule that made the change.
     claim

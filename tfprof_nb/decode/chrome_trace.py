@@ -37,10 +37,6 @@ def read_chrome_trace(data: bytes, name: str, source: str = "") -> Host:
     ----------
     data
         The JSON: an object with ``traceEvents``, or an array of events, whose closing bracket may be missing.
-    name
-        The host's key.
-    source
-        The file's name in messages; ``name`` by default.
 
     Raises
     ------

@@ -34,8 +34,6 @@ def find_fields(wire: Wire, begin: Int64, end: Int64) -> Int64:
 
     Parameters
     ----------
-    wire
-        The file.
     begin, end
         The first position of each message and the position after it; ascending, without overlap.
 

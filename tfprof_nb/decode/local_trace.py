@@ -56,15 +56,6 @@ message Argument {
 def read_local_trace(data: bytes, name: str, source: str = "") -> Host:
     """Decode a `Trace` message.
 
-    Parameters
-    ----------
-    data
-        The message.
-    name
-        The host's key.
-    source
-        The file's name in messages; ``name`` by default.
-
     Raises
     ------
     BadProfileError

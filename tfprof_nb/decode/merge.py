@@ -38,8 +38,6 @@ def merge_runs(hosts: Sequence[Host], name: str) -> Host:
     ----------
     hosts
         The runs, each decoded by itself, with the run's name.
-    name
-        The merged host's key.
     """
     starts, notes = _starts(hosts)
     order = np.argsort(starts, kind="stable").tolist()

@@ -64,15 +64,6 @@ message Tuple {
 def read_tfprof_profile(data: bytes, name: str, source: str = "") -> Host:
     """Decode a `ProfileProto`: when each node ran, step by step.
 
-    Parameters
-    ----------
-    data
-        The message.
-    name
-        The host's key.
-    source
-        The file's name in messages; ``name`` by default.
-
     Raises
     ------
     BadProfileError

@@ -35,10 +35,6 @@ def read_xspace(data: Data, name: str, source: str = "") -> Host:
     ----------
     data
         The file's bytes; a memory map keeps peak memory low.
-    name
-        The host's key.
-    source
-        The file's name in messages; ``name`` by default.
 
     Raises
     ------

@@ -27,8 +27,6 @@ def pprof(measure: str, unit: str, samples: Sequence[Sample]) -> bytes:
     ----------
     measure, unit
         What the second value of a sample counts, e.g. ``micros`` in ``microseconds``.
-    samples
-        The samples.
     """
     texts, functions, locations = _Numbers[str](0), _Numbers[tuple[str, str]](1), _Numbers[Location](1)
     texts.of("")

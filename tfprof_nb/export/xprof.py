@@ -53,8 +53,6 @@ def run_tool(run: Run, tool: str, params: Mapping[str, Any] | None = None) -> An
 
     Parameters
     ----------
-    run
-        The files to read.
     tool
         XProf's name of the tool, e.g. ``framework_op_stats``, ``hlo_stats`` or ``roofline_model``.
     params

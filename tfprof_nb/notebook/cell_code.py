@@ -20,8 +20,6 @@ def compiled(shell: InteractiveShell, text: str, interactivity: str, lines: Cell
 
     Parameters
     ----------
-    shell
-        The shell that will run it.
     text
         A cell, with the magics that are in it.
     interactivity

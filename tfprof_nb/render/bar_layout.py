@@ -152,8 +152,6 @@ def labels_that_fit(at: Floats, values: Floats, width: float) -> Int64:
     ----------
     at
         Where the middle of each label is.
-    values
-        What the labels say.
     width
         The width of a label, in the unit of ``at``.
 

@@ -20,8 +20,6 @@ def choice(tabs: Tabs, draw: Callable[[Tab, int], Markup], others: Callable[[str
 
     Parameters
     ----------
-    tabs
-        The pages.
     draw
         Draws one page, given its position.
     others

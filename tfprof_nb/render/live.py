@@ -17,8 +17,6 @@ def live_html(line: str, colored: str, bars: Sequence[tuple[float, float]], typi
 
     Parameters
     ----------
-    line
-        The text.
     colored
         The words in it, if it has them, that say what the coloured parts of the bars are.
     bars

@@ -20,8 +20,6 @@ def short_names(names: Sequence[str], limit: int, trim: Callable[[str], str] = s
     ----------
     names
         The names, with slashes between their parts.
-    limit
-        The most characters that a text may have.
     trim
         Drops what a name that is too long loses first.
 

@@ -74,8 +74,6 @@ def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
 
     Parameters
     ----------
-    evidence
-        Results of one profile.
     ignored
         Rules whose findings are left out, with those of their parts.
 

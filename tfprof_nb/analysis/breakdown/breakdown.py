@@ -95,16 +95,10 @@ def breakdown(
 
     Parameters
     ----------
-    forest
-        The host's events.
-    steps
-        The steps of all hosts.
     graphs, cell, stacks
         What the sidecar says of the functions that ran, the cell, and Python's stacks.
     labels
         The names of notebook cells by the names of the files that they were compiled as.
-    text
-        The text of the program.
 
     Returns
     -------

@@ -144,8 +144,6 @@ def verdict(found: Headline, least: float, explained: float = 0.0, step: tuple[f
 
     Parameters
     ----------
-    found
-        The times.
     least
         The least difference that such runs tell (see `margin`).
     explained

@@ -70,16 +70,8 @@ def work(
 
     Parameters
     ----------
-    forests, graphs, groupings
-        Per host: its events, the functions that ran, and the step groups.
-    steps
-        The steps of all hosts.
     versions
         TensorFlow's, of all hosts; empty texts if they are unknown.
-    pace
-        What the run got done.
-    functions
-        The calls of functions.
     """
     cores = device_cores(forests)
     device = f"{cores} × {device_type(forests)}" if cores > 1 else device_type(forests)

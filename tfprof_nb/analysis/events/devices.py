@@ -68,8 +68,6 @@ def by_capability(plane: Plane, table: Mapping[tuple[int, int], T], missing: T) 
 
     Parameters
     ----------
-    plane
-        The device.
     table
         Values by capability (major, minor), ascending.
     missing

@@ -50,8 +50,6 @@ def label_ops(forest: Forest, eager: Bools | None = None) -> OpLabels:
 
     Parameters
     ----------
-    forest
-        One host's events.
     eager
         Per event: whether it ran eagerly. If given, eager ops of which only the dispatch was recorded get labels too.
     """

@@ -38,12 +38,8 @@ def excluded_ops(names: pd.Series[str], events: pd.DataFrame, rare: Int64) -> It
 
     Parameters
     ----------
-    names
-        Per node, its name.
     events
         One row per event: ``node step micros``; step is -1 outside of steps.
-    rare
-        The nodes that are `occasional`.
     """
     whole = events["micros"].sum()
     outside = events[events["step"] < 0]

@@ -38,8 +38,6 @@ def graph_advice(
 
     Parameters
     ----------
-    model
-        The graph and its runs.
     data_formats
         The ``data_format`` of nodes, by name.
     options

@@ -24,8 +24,6 @@ def with_runs(model: GraphModel, executed: pd.DataFrame) -> GraphModel:
 
     Parameters
     ----------
-    model
-        The graph.
     executed
         One row per run of a node (`decode.run_metadata.executed_nodes`), and its ``step``.
     """

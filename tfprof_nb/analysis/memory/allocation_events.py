@@ -29,8 +29,6 @@ def allocation_events(forest: Forest, step: Ints, name_host: bool) -> pd.DataFra
 
     Parameters
     ----------
-    forest
-        The host.
     step
         Per event of the host: its step, -1 for none.
     name_host

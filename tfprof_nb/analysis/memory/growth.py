@@ -39,15 +39,7 @@ class Growth:
 
 
 def growth(memory: Memory, steps: pd.DataFrame) -> Growth | None:
-    """Return the largest steady growth of an allocator's memory over the steps, if there is one.
-
-    Parameters
-    ----------
-    memory
-        Memory over time.
-    steps
-        The steps' table.
-    """
+    """Return the largest steady growth of an allocator's memory over the steps, if there is one."""
     ends_ms = _ends_ms(steps)
     if len(ends_ms) < MIN_STEPS:
         return None
@@ -61,10 +53,6 @@ def process_growth(memory: Memory, steps: pd.DataFrame, recorded_bytes: float) -
 
     Parameters
     ----------
-    memory
-        Memory over time.
-    steps
-        The steps' table.
     recorded_bytes
         What the profiler itself may have taken meanwhile, which is no growth.
     """

@@ -28,8 +28,6 @@ def float_ops_of_nodes(graphs: Graphs, node: Int64, labels: OpLabels) -> Floats:
 
     Parameters
     ----------
-    graphs
-        The functions that ran.
     node, labels
         Per event: its node, and its op, whose type shows whether it is fused.
     """

@@ -83,8 +83,6 @@ def ops(forests: Sequence[Forest], graphs: Sequence[Graphs] = (), groupings: Seq
 
     Parameters
     ----------
-    forests
-        One per host.
     graphs
         Per host the functions that ran, if they are known.
     groupings

@@ -27,8 +27,6 @@ def takes_batches(function: ast.FunctionDef | ast.Lambda, layers: Collection[str
 
     Parameters
     ----------
-    function
-        Its syntax tree.
     layers
         Names of Keras layers, which are made for batches.
 

@@ -117,8 +117,6 @@ def tf_data(forests: Sequence[Forest], waiting_percent: float = float("nan")) ->
 
     Parameters
     ----------
-    forests
-        One per host.
     waiting_percent
         The percentage of its time for which the program waits for data, if it is known.
 

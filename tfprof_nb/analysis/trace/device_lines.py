@@ -53,8 +53,6 @@ def device_lines(forest: Forest, group: Int32) -> list[DerivedLine]:
 
     Parameters
     ----------
-    forest
-        One host's events.
     group
         Per event: the number of its step, -1 for none.
     """

@@ -18,8 +18,6 @@ def encode(slices: Slices, unit_ps: int, *, merged: bool, level: int = 1) -> byt
 
     Parameters
     ----------
-    slices
-        What to send.
     unit_ps
         The unit of times; starts and ends are rounded down to whole units.
     merged

@@ -370,8 +370,6 @@ def trace(
 
     Parameters
     ----------
-    forests, groupings
-        One per host: its events and their step groups.
     steps
         Marked above the tracks.
     counters

@@ -18,12 +18,6 @@ def outcomes(steps: Steps, namespace: Mapping[str, Any], names: Iterable[str], b
 
     Parameters
     ----------
-    steps
-        What Keras told.
-    namespace
-        The names after the run.
-    names
-        Those that the cell uses.
     before
         The names as they were: large arrays that are the same are not copied.
     """

@@ -21,8 +21,6 @@ def embedded_timeline(source: TimelineSource, budget_bytes: int) -> Markup:
 
     Parameters
     ----------
-    source
-        The data of the timeline.
     budget_bytes
         The most that the HTML may take; the coarsest level, some 20 kB, is returned in any case.
     """
