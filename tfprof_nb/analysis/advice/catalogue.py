@@ -6,33 +6,28 @@ cases, and in which order they stand, is the same for all.
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache
 from graphlib import TopologicalSorter
 from types import ModuleType
-from typing import NamedTuple, get_args
+from typing import get_args
 
 from tfprof_nb.analysis import advice
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.findings import finding_of
-from tfprof_nb.analysis.advice.rule import Case, Earlier, Finding, Order, Rule
+from tfprof_nb.analysis.advice.rule import Cases, Earlier, Finding, Order, Rule
 
 _SEVERITIES = ("high", "medium", "info")
 _CLEARLY_MORE = 1.2
 
 
-class _Entry(NamedTuple):
-    """A rule and its check."""
-
-    rule: Rule
-    check: Callable[[Evidence, Earlier], Iterator[Case]]
-
-
 @cache
 def rules() -> Mapping[str, Rule]:
-    """Return the rules that the modules of this package declare, by id."""
-    declared = [value for module in modules("rules") for value in vars(module).values() if isinstance(value, Rule)]
+    """Return the rules that the modules of this package declare, by id; the folder of a module is the rule's group."""
+    own = [module for module in modules("rules") if hasattr(module, "RULE")]
+    declared = [replace(module.RULE, group=module.__name__.split(".")[-2]) for module in own]
     return {rule.id: rule for rule in sorted(declared, key=lambda rule: (rule.group, rule.id))}
 
 
@@ -73,7 +68,8 @@ def known(ids: Iterable[str], said_by: str = "") -> frozenset[str]:
 def findings(evidence: Evidence) -> list[Finding]:
     """Return what the rules find."""
     found: dict[str, Sequence[Finding]] = {}
-    for rule, check in _entries():
+    for name, check in _checks():
+        rule = rules()[name]
         if evidence.framework in rule.frameworks:
             earlier = {name: found.get(name, ()) for name in rule.after}
             cases = (case for case in check(evidence, earlier) if not case.percent < rule.moderate)
@@ -105,13 +101,11 @@ def _is_any(finding: Finding, cases: Collection[tuple[str, str]]) -> bool:
 
 
 @cache
-def _entries() -> Sequence[_Entry]:
-    """Return all rules, each behind those that it reads."""
-    entries = {one.RULE.id: _Entry(one.RULE, one.check) for one in modules("rules") if hasattr(one, "check")}
-    order = TopologicalSorter(
-        {name: sorted({*entry.rule.after, *entry.rule.within}) for name, entry in sorted(entries.items())}
-    )
-    return [entries[name] for name in order.static_order()]
+def _checks() -> Sequence[tuple[str, Callable[[Evidence, Earlier], Cases]]]:
+    """Return the check of each rule, by its id, behind those of the rules that it reads."""
+    checks = {module.RULE.id: module.check for module in modules("rules") if hasattr(module, "check")}
+    reads = {name: sorted({*rules()[name].after, *rules()[name].within}) for name in sorted(checks)}
+    return [(name, checks[name]) for name in TopologicalSorter(reads).static_order()]
 
 
 def modules(folder: str) -> list[ModuleType]:

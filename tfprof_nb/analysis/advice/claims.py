@@ -13,10 +13,10 @@ import pandas as pd
 from tfprof_nb.analysis.advice.catalogue import rules
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
 from tfprof_nb.analysis.advice.findings import at_most, severity_of
-from tfprof_nb.analysis.advice.rule import Finding, GainOf, Group, Rule, Severity
+from tfprof_nb.analysis.advice.rule import Finding, GainOf, Rule, Severity
 
 # The kinds of nodes of `p.breakdown` that rules of a group explain.
-_KINDS: dict[Group, tuple[str, ...]] = {
+_KINDS: dict[str, tuple[str, ...]] = {
     "input": ("wait", "start"),
     "python": ("python", "callback", "keras", "load", "save", "op", "copy", "phase"),
     "graph": ("layer", "optimizer", "op"),
@@ -26,7 +26,7 @@ _KINDS: dict[Group, tuple[str, ...]] = {
     "sessions": ("session",),
 }
 # Groups whose findings are about no more time than such nodes take.
-_BOUNDED: tuple[Group, ...] = ("input", "graph", "sessions")
+_BOUNDED = ("input", "graph", "sessions")
 # What happens at a line once, whatever the line does in each step.
 _ONCE = ("trace", "compile")
 _RANKS: dict[Severity, int] = {"high": 0, "medium": 1, "info": 2}

@@ -8,7 +8,6 @@ from typing import Literal
 # What a gain is a share of: the steps, all from the first step to the last, or the whole cell.
 GainOf = Literal["steps", "training", "cell"]
 Severity = Literal["high", "medium", "info"]
-Group = Literal["input", "python", "graph", "tracing", "devices", "memory", "sessions"]
 # To build the graph of a step, and one that is vectorised, as measured of small models.
 TRACING_MS, VECTORISING_MS = 1000.0, 2000.0
 _USUAL = 0.65  # of the range of a gain, from its low end: half of the measured gains lie above
@@ -37,7 +36,7 @@ class Rule:
     action
         What to do in a few words; empty where that depends on the case.
     group
-        The part of a program that it is about.
+        The part of a program that it is about: the folder of its module, which the catalogue adds.
     page
         The result that shows its evidence.
     moderate, high
@@ -73,7 +72,7 @@ class Rule:
     title: str
     what: str
     why: str
-    group: Group
+    group: str = ""
     action: str = ""
     page: str = "steps"
     moderate: float = 0.0

@@ -9,7 +9,6 @@ RULE = Rule(
     "Looks for time of the steps in collective communication, such as the all-reduce of gradients.",
     "The devices compute nothing meanwhile. Larger batches per device exchange gradients less often.",
     action="Use larger batches per device",
-    group="devices",
     moderate=3.0,  # as in `op_stats_to_overview_page.cc`
     high=15.0,
     saved=UNKNOWN,

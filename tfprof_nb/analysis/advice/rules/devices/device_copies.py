@@ -9,7 +9,6 @@ RULE = Rule(
     "Looks for time of the steps in copies between the memories of a device, or between devices.",
     "Copies that compute does not overlap make the step longer.",
     action="Look at the longest copies",
-    group="devices",
     moderate=15.0,
     high=40.0,
     frameworks=("tensorflow", "jax", "pytorch"),

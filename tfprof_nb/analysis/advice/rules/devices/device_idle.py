@@ -22,7 +22,6 @@ RULE = Rule(
     "The device is idle in much of each step",
     "Looks for time of the steps in which no kernel and no copy runs.",
     "The device waits for the host: for its Python, for results that it reads, for kernels to be launched.",
-    group="devices",
     moderate=15.0,
     high=40.0,
     frameworks=("jax", "pytorch"),

@@ -12,7 +12,6 @@ RULE = Rule(
     "Several devices wait for their data",
     "Looks for steps on two devices and more that wait for data or copy it.",
     "One pipeline has to feed all of them. A distributed dataset prefetches for each.",
-    group="devices",
     page="input_pipeline",
     moderate=MODERATELY_PERCENT,
 )

@@ -19,7 +19,6 @@ RULE = Rule(
     "Looks for GPUs with tensor cores that compute for most of each step, and hardly in 16 bit.",
     "Tensor cores multiply matrices of 16-bit numbers several times faster, and these need half of the memory.",
     action="Compute in 16 bit",
-    group="devices",
     page="kernels",
     frameworks=("tensorflow", "pytorch"),
 )

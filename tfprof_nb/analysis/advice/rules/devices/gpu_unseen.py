@@ -13,7 +13,6 @@ RULE = Rule(
     "TensorFlow does not see this machine's GPU",
     "Looks for machines whose driver lists an NVIDIA GPU, where TensorFlow lists none.",
     "TensorFlow then runs on the CPU without an error: mostly its build, or a CUDA library, does not fit.",
-    group="devices",
     page="overview",
     frameworks=("tensorflow", "jax", "pytorch"),
 )

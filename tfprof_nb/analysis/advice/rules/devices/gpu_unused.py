@@ -13,7 +13,6 @@ RULE = Rule(
     "The program ran on the CPU, although a GPU was visible",
     "Looks for programs none of whose ops ran on the GPU that TensorFlow saw.",
     "Something keeps the ops on the CPU: `tf.device`, hidden devices, or ops without a GPU version.",
-    group="devices",
     page="ops",
     frameworks=("tensorflow", "jax", "pytorch"),
 )

@@ -17,7 +17,6 @@ RULE = Rule(
     "Some devices did nothing",
     "Looks for devices without work beside others that have some.",
     "A program uses one GPU unless a strategy of `tf.distribute` shares its work.",
-    group="devices",
     page="overview",
 )
 

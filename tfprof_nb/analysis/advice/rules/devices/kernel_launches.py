@@ -16,7 +16,6 @@ RULE = Rule(
     "than 20 µs.",
     "To launch a kernel takes the host several microseconds. XLA fuses ops into fewer kernels.",
     action="Let XLA compile the step",
-    group="devices",
     page="kernels",
     moderate=3.0,  # as in `op_stats_to_overview_page.cc`
     high=15.0,

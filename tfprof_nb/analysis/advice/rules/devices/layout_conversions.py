@@ -12,7 +12,6 @@ RULE = Rule(
     "Looks for kernels of cuDNN that convert between NCHW and NHWC.",
     "cuDNN computes 16-bit types on tensor cores in NHWC, and others mostly in NCHW: mixing them converts each time.",
     action="Use one layout throughout",
-    group="devices",
     page="kernels",
     moderate=5.0,
 )

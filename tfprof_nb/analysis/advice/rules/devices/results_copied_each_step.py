@@ -16,7 +16,6 @@ RULE = Rule(
     "Looks for time of the steps in which results are copied from the device to the host.",
     "The host waits until the step has run before it can copy, and prepares no next step meanwhile.",
     action="Fetch results every few steps",
-    group="devices",
     moderate=MODERATELY_PERCENT,
     high=HIGHLY_PERCENT,
     saved=UNKNOWN,

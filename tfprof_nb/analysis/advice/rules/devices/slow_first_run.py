@@ -15,7 +15,6 @@ RULE = Rule(
     "An op took long to start",
     "Looks for ops that ran once and took the host ten times longer to start than the GPU to compute.",
     "The first run of an op on a GPU loads its kernels, and may try several.",
-    group="devices",
     page="ops",
 )
 

@@ -13,7 +13,6 @@ RULE = Rule(
     "Looks for ops of programs in 16 bit that tensor cores could compute, and other cores do.",
     "Tensor cores need sizes that are multiples of 8 for 16-bit types.",
     action="Make the sizes multiples of 8",
-    group="devices",
     page="kernels",
     moderate=20.0,
 )

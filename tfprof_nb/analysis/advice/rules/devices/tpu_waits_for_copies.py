@@ -14,7 +14,6 @@ RULE = Rule(
     "The TPU waits for copies",
     "Looks for time of the steps in which a TPU waits for asynchronous copies to end.",
     "Copies that start earlier run while the TPU computes.",
-    group="devices",
     page="ops",
     moderate=10.0,
     high=30.0,

@@ -26,7 +26,6 @@ RULE = Rule(
     "example.",
     "For n examples the Jacobian has n times the numbers of its diagonal, and all but the diagonal are zero.",
     action="Use batch_jacobian",
-    group="graph",
     page="source",
     moderate=20.0,
     high=40.0,

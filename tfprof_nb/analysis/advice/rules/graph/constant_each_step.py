@@ -21,7 +21,6 @@ RULE = Rule(
     "variables that the program changes, nor on random numbers.",
     "The value is loop invariant: computed once, before the steps, it costs them nothing.",
     action="Compute it once, before the steps",
-    group="graph",
     page="source",
     moderate=10.0,
     high=25.0,

@@ -25,7 +25,6 @@ RULE = Rule(
     "`tf.where` computes both of its values and then returns one of them. `tf.cond` runs only the branch that is "
     "chosen.",
     action="Compute it only where it is needed",
-    group="graph",
     page="source",
     moderate=15.0,
     high=30.0,

@@ -37,7 +37,6 @@ RULE = Rule(
     "Looks for the layer, or the ops at one line, during half of each step and more of which no other ops run.",
     "A faster step begins with it. A layer with nearly all parameters of the model can often be much smaller.",
     action="Begin with this layer",
-    group="graph",
     page="source",
     supersedes=("dominant-op",),
     results="dynamics",

@@ -22,7 +22,6 @@ RULE = Rule(
     "Looks for an op with half of all op self time and more.",
     "Other ops together take less, so a faster step begins with this one.",
     action="Begin with this op",
-    group="graph",
     page="ops",
     frameworks=("tensorflow", "jax", "pytorch"),
 )

@@ -15,7 +15,6 @@ RULE = Rule(
     "Looks for the policy `mixed_float16` in programs that run on a CPU.",
     "Kernels of CPUs convert float16 to float32 and back: small networks for images took 1.9 to 2.6 times as long.",
     action="Use float32 on a CPU",
-    group="graph",
     page="ops",
     moderate=20.0,
     high=50.0,

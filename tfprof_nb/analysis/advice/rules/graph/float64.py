@@ -16,7 +16,6 @@ RULE = Rule(
     "Looks for models most of whose trained parameters are float64, if their ops take much of each step.",
     "float64 has twice the bytes of float32, and its convolutions lack the fast kernels.",
     action="Use float32",
-    group="graph",
     page="ops",
     moderate=20.0,
     high=50.0,

@@ -29,7 +29,6 @@ RULE = Rule(
     "of the part of the model that is trained.",
     "For the same data they compute the same features in each epoch. Computed once, the features can be kept.",
     action="Compute the frozen layers' features once",
-    group="graph",
     page="source",
     moderate=10.0,
     high=25.0,

@@ -31,7 +31,6 @@ RULE = Rule(
     "The device waits for them in each step. In the pipeline they run ahead, on all cores; before resizing, they work "
     "on more pixels than the model sees.",
     action="Make the images small first",
-    group="graph",
     page="ops",
     moderate=30.0,
     high=50.0,

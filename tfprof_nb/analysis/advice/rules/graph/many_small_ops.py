@@ -25,7 +25,6 @@ RULE = Rule(
     "them within microseconds.",
     "To start an op takes several microseconds. What is left after vectorising are the few ops that do all at once.",
     action="Vectorise the loop",
-    group="graph",
     page="source",
     moderate=20.0,
     high=30.0,

@@ -34,7 +34,6 @@ RULE = Rule(
     "It is a loop in the graph: each op is started once for each element. `tf.vectorized_map`, or ops on the whole "
     "tensor, start each op once.",
     action="Run each op once for all elements",
-    group="graph",
     page="source",
     moderate=20.0,
     high=30.0,

@@ -20,7 +20,6 @@ RULE = Rule(
     "Looks for the ops that `tf.debugging.enable_check_numerics` and `enable_dump_debug_info` add.",
     "The checks take time, and ops with a check behind them are not fused, which costs more than the checks.",
     action="Remove the checks, which are for debugging",
-    group="graph",
     page="ops",
     moderate=2.0,
     high=5.0,

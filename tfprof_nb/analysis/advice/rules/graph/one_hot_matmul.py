@@ -23,7 +23,6 @@ RULE = Rule(
     "Looks for products of a matrix and one-hot vectors of 1,000 classes and more.",
     "All but one number of each vector is zero, so the product is a row of the matrix: a lookup returns it at once.",
     action="Look the rows up",
-    group="graph",
     page="ops",
     moderate=20.0,
     high=40.0,

@@ -14,7 +14,6 @@ RULE = Rule(
     "a step looks up at most a tenth.",
     "Moments of every row change in each step, so every row is read and written, also those that the batch lacks.",
     action="Use an optimizer that updates single rows",
-    group="graph",
     page="ops",
     moderate=30.0,
     high=60.0,

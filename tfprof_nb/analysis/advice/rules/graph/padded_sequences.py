@@ -22,7 +22,6 @@ RULE = Rule(
     "Looks for recurrent layers that go through 64 time steps and more, in programs that pad sequences to one length.",
     "A time step of padding costs as much as one of data.",
     action="Pad the sequences less",
-    group="graph",
     page="ops",
     moderate=20.0,
     supersedes=("dominant-op",),

@@ -32,7 +32,6 @@ RULE = Rule(
     "The squared distances of all pairs follow from one product of matrices, with one number for each pair in the "
     "place of d.",
     action="Compute the distances by one product",
-    group="graph",
     page="ops",
     moderate=20.0,
     high=40.0,

@@ -35,7 +35,6 @@ RULE = Rule(
     "Looks for a regularizer on an embedding of a million numbers and more, of which a step looks up at most a tenth.",
     "The penalty squares every row, gives each a gradient, and so lets each be updated, in every step.",
     action="Penalise the rows that the batch uses",
-    group="graph",
     page="ops",
     moderate=30.0,
     high=60.0,

@@ -30,7 +30,6 @@ RULE = Rule(
     "which a step uses at most a tenth.",
     "What is computed of the other rows, with its gradients, is not used in that step.",
     action="Look up first, then compute",
-    group="graph",
     page="ops",
     moderate=20.0,
     high=40.0,

@@ -27,7 +27,6 @@ RULE = Rule(
     "thresholds.",
     "Keras computes the metrics of `compile` after each batch, though people look at them once in an epoch.",
     action="Use cheaper metrics",
-    group="graph",
     page="ops",
     moderate=20.0,
     high=40.0,

@@ -22,7 +22,6 @@ RULE = Rule(
     "XLA compiles the loop to one program, which starts no ops. That takes seconds once, so it pays for training that "
     "takes minutes.",
     action="Let XLA compile the step",
-    group="graph",
     page="source",
     moderate=40.0,
     saved=(0.3, 1.0),

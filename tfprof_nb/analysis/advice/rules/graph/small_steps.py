@@ -43,7 +43,6 @@ RULE = Rule(
     "Python of the program's; and for recurrent layers that get up to 8 examples.",
     "A step and its ops have fixed costs, whatever the batch size: larger batches have fewer of them.",
     action="Use larger batches",
-    group="graph",
     moderate=50.0,
     high=60.0,
     of="cell",

@@ -27,7 +27,6 @@ RULE = Rule(
     "Each example computes the scores of all classes and their gradients, though few of them matter for its loss. A "
     "sampled softmax computes some.",
     action="Train on a sample of the classes",
-    group="graph",
     page="ops",
     moderate=30.0,
     high=50.0,

@@ -24,7 +24,6 @@ RULE = Rule(
     "the result take at most a tenth of each row.",
     "To sort a row costs much more than to find its largest values: `tf.math.top_k` leaves the others unsorted.",
     action="Find the first ones without sorting",
-    group="graph",
     page="ops",
     moderate=15.0,
     high=30.0,

@@ -21,7 +21,6 @@ RULE = Rule(
     "Looks for products with a matrix of 1,000 columns and more that `tf.sparse.to_dense` made.",
     "The product then multiplies every zero, and the dense matrix has to be written and read.",
     action="Multiply the sparse matrix as it is",
-    group="graph",
     page="ops",
     moderate=20.0,
     high=40.0,

@@ -29,7 +29,6 @@ RULE = Rule(
     "nothing else in the loop reads.",
     "The op returns a new tensor: each pass, and its gradient, copies all of it. A `tf.TensorArray` copies nothing.",
     action="Collect the parts in a tf.TensorArray",
-    group="graph",
     page="ops",
     moderate=15.0,
     high=30.0,

@@ -13,7 +13,6 @@ RULE = Rule(
     "Looks for `tf.print` in functions of the steps.",
     "To format and write text takes longer than most ops, of large tensors much longer.",
     action="Print less often, outside of the graph",
-    group="graph",
     page="ops",
     moderate=10.0,
     high=25.0,

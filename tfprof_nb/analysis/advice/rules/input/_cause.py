@@ -63,7 +63,6 @@ def cause_rule(
         title,
         what,
         why,
-        group="input",
         action=action,
         page="tf_data",
         moderate=MODERATELY_PERCENT,

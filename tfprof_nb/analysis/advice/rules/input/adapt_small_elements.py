@@ -30,7 +30,6 @@ RULE = Rule(
     "Looks for preprocessing layers that adapt to a dataset of single examples or small batches.",
     "`adapt` runs its ops one by one, from Python, for each element of the dataset.",
     action="Give adapt large batches",
-    group="input",
     page="python",
     moderate=15.0,
     high=30.0,

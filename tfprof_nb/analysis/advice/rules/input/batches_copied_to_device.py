@@ -20,7 +20,6 @@ RULE = Rule(
     "Batches are copied to the device while it waits",
     "Looks for input time of the steps in which a batch is copied from the host to the device.",
     "The device waits for the copy, unless it was started ahead.",
-    group="input",
     page="ops",
     moderate=MODERATELY_PERCENT,
     saved=UNKNOWN,

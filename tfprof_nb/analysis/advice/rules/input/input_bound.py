@@ -39,7 +39,6 @@ RULE = Rule(
     "Looks for steps that wait for the next batch, and for what makes them wait.",
     "The model computes nothing meanwhile. A pipeline that prepares batches while the model trains hides its work.",
     action="Prepare batches while the model trains",
-    group="input",
     page="input_pipeline",
     moderate=MODERATELY_PERCENT,
     high=HIGHLY_PERCENT,

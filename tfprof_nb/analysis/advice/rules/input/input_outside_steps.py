@@ -17,7 +17,6 @@ RULE = Rule(
     "Looks for loops that call `next(iterator)` between their marks of steps.",
     "The wait for data is then a part of no step, so the steps seem quicker than they are.",
     action="Fetch the batch inside the mark",
-    group="input",
     page="input_pipeline",
     moderate=MODERATELY_PERCENT,
     high=HIGHLY_PERCENT,

@@ -34,7 +34,6 @@ RULE = Rule(
     "The autotuner sleeps, longer the longer its iterator was in use, and ends when it wakes up. Such waits come by "
     "chance.",
     action="Start fewer passes, or turn the autotuner off",
-    group="input",
     page="trace",
     moderate=10.0,
     of="cell",

@@ -26,7 +26,6 @@ RULE = Rule(
     "Each epoch makes an iterator, with all stages of the pipeline and the functions that they call. An endless "
     "dataset has one iterator for all epochs.",
     action="Make one pass of many",
-    group="input",
     page="tf_data",
     moderate=10.0,
     high=20.0,

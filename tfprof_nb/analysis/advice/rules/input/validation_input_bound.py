@@ -21,7 +21,6 @@ RULE = Rule(
     "Looks for validation that waits for longer than training does, for a tenth of the training's time and more.",
     "The model computes nothing meanwhile. A validation set is the same in each epoch, so what is prepared can be "
     "kept.",
-    group="input",
     page="tf_data",
     moderate=3.0,
     high=25.0,

@@ -16,7 +16,6 @@ RULE = Rule(
     "Free memory lies in pieces",
     "Looks for a nearly full allocator whose largest free piece is smaller than what an op of the program requests.",
     "An allocation needs one piece: with many small ones, a program runs out of memory though enough is free.",
-    group="memory",
     page="memory",
 )
 

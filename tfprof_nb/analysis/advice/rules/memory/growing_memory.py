@@ -30,7 +30,6 @@ RULE = Rule(
     "Looks for memory of an allocator, or of the process, that grows steadily from step to step.",
     "Python keeps a tensor's memory as long as it holds the tensor, as in a list of losses or activations.",
     action="Keep numbers, not tensors",
-    group="memory",
     page="memory",
 )
 

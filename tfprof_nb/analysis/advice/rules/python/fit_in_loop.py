@@ -31,7 +31,6 @@ RULE = Rule(
     "Each call makes a pipeline and callbacks of its own, and ends them. An epoch of one call starts anew too, but "
     "quicker.",
     action="Call fit once",
-    group="python",
     page="python",
     moderate=20.0,
     high=40.0,

@@ -15,7 +15,6 @@ RULE = Rule(
     "Looks for lines that call `model.fit` again and again, for one step each.",
     "Each call sets up a pipeline and callbacks, and takes them down again, which takes much longer than one step.",
     action="Train on the batch without a pipeline",
-    group="python",
     page="breakdown",
     moderate=10.0,
     high=20.0,

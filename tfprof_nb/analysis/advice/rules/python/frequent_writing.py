@@ -23,7 +23,6 @@ RULE = Rule(
     "Looks for lines that write summaries, checkpoints and models, and take much of the training.",
     "The program waits while it writes.",
     action="Write less often",
-    group="python",
     page="python",
     moderate=10.0,
     high=25.0,

@@ -15,7 +15,6 @@ RULE = Rule(
     "back.",
     "Keras 3 obeys `trainable = False` after compile, too: such calls compute a loss, and change no weight.",
     action="Set trainable before each call",
-    group="python",
     page="python",
     moderate=5.0,
     high=10.0,

@@ -15,7 +15,6 @@ RULE = Rule(
     "Looks for lines that join an array or tensor to itself and a new part, in each step.",
     "Each time all rows so far are copied, so the time grows with the square of their number. A list copies nothing.",
     action="Collect the parts in a list, and join them once",
-    group="python",
     page="python",
     moderate=15.0,
     high=25.0,

@@ -21,7 +21,6 @@ RULE = Rule(
     "Looks for training whose validation takes more of the cell than the training itself.",
     "Validation changes no weights: it can run less often, and in larger batches.",
     action="Validate in larger batches, or less often",
-    group="python",
     page="breakdown",
     moderate=30.0,
     high=50.0,

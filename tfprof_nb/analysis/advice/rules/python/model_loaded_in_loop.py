@@ -13,7 +13,6 @@ RULE = Rule(
     "Looks for lines that load a model, or its weights, from a file three times and more.",
     "Each time, the file is read, and a whole model is built and traced anew.",
     action="Load the model once, before the loop",
-    group="python",
     page="breakdown",
     moderate=10.0,
     high=20.0,

@@ -13,7 +13,6 @@ RULE = Rule(
     "Looks for functions that clone a model, or make it from its configuration, again and again.",
     "To make a model makes its layers, and weights with their first values.",
     action="Build the model once, before the loop",
-    group="python",
     page="python",
     moderate=10.0,
     high=25.0,

@@ -18,7 +18,6 @@ RULE = Rule(
     "Looks for methods of callbacks that spend most of their time on starting and ending calls of `predict`.",
     "Each call sets up an input pipeline of its own, which takes longer than to predict a few examples.",
     action="Call predict once",
-    group="python",
     page="python",
     high=25.0,
     of="training",

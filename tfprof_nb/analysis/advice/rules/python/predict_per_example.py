@@ -20,7 +20,6 @@ RULE = Rule(
     "Looks for calls of `model.predict` and `model.evaluate` that spend most of their time on starting and ending.",
     "Each call sets up an input pipeline and callbacks of its own, which takes longer than to compute a few examples.",
     action="Call it once for all, or without a pipeline",
-    group="python",
     page="python",
     moderate=10.0,
     high=25.0,

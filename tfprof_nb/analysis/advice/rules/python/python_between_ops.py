@@ -16,7 +16,6 @@ RULE = Rule(
     "Python between ops takes time",
     "Looks for short steps of Keras much of which is outside of ops, where no line of the program's explains it.",
     "Keras and TensorFlow run some Python in each step. Several steps that start at once run it once.",
-    group="python",
     page="python",
     moderate=UNEXPLAINED_PERCENT,
     high=HIGH_UNEXPLAINED_PERCENT,

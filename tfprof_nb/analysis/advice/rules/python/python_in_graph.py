@@ -32,7 +32,6 @@ RULE = Rule(
     "Looks for functions that the steps call by `tf.py_function` or `tf.numpy_function`, such as a loss in NumPy.",
     "Python runs one such call at a time, and the ops that need its result wait.",
     action="Use TensorFlow's ops in the place of Python",
-    group="python",
     page="python",
     moderate=WORTH_SAYING_PERCENT,
     high=HIGH_PERCENT,

@@ -45,7 +45,6 @@ RULE = Rule(
     "Python in the loop of the steps takes much of the time",
     "Looks for functions, and lines of the cell, that run in or between the steps while TensorFlow records nothing.",
     "The program runs one thing at a time: while its Python computes, no step does.",
-    group="python",
     page="python",
     moderate=10.0,
     high=25.0,

@@ -15,7 +15,6 @@ RULE = Rule(
     "Looks for functions, and lines of the cell, that take a fifth of the cell and more outside of its steps.",
     "What is done once, and kept, need not be done whenever the cell runs.",
     action="Do it once, and keep the result",
-    group="python",
     page="python",
     high=40.0,
     moderate=20.0,

@@ -18,7 +18,6 @@ RULE = Rule(
     "Looks for lines of loops that copy the same array into a new tensor again and again.",
     "The copy is loop invariant: made once, before the loop, it costs the steps nothing.",
     action="Make the tensor once, before the loop",
-    group="python",
     page="python",
     moderate=10.0,
     high=25.0,

@@ -35,7 +35,6 @@ RULE = Rule(
     "Looks for methods of callbacks that take a tenth and more of each step, or of the training.",
     "Keras waits for callbacks: what runs after each batch makes every step longer.",
     action="Let the callback do its work less often",
-    group="python",
     explains=("callback",),
     page="python",
     high=25.0,

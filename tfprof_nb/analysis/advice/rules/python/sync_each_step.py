@@ -31,7 +31,6 @@ RULE = Rule(
     "Looks for lines that turn a result into a value of Python in each step: `float(loss)`, `.numpy()`, `print`.",
     "The program waits there until the step has run, and prepares no next one meanwhile.",
     action="Convert the tensors after the loop",
-    group="python",
     page="python",
     moderate=10.0,
     high=25.0,

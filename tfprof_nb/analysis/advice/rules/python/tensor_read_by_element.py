@@ -17,7 +17,6 @@ RULE = Rule(
     "Each element is read by an op and a copy of its own. An array that is read once has all of them; the loop over "
     "the values remains.",
     action="Read the whole tensor once",
-    group="python",
     page="python",
     moderate=10.0,
     high=25.0,

@@ -9,7 +9,6 @@ RULE = Rule(
     "Much of the time lies between the steps",
     "Looks for time between the steps that is not spent on fetching data, in profiles without samples of Python.",
     "Ends of epochs, callbacks, validation and other work of the loop make the training longer.",
-    group="python",
     page="trace",
     moderate=20.0,
 )

@@ -16,7 +16,6 @@ RULE = Rule(
     "Much of each step is not recorded",
     "Looks for steps much of which is outside of ops, in profiles without samples of Python.",
     "Something runs there that the capture did not record.",
-    group="python",
     after=NAMED,
     saved=UNKNOWN,
     moderate=UNEXPLAINED_PERCENT,

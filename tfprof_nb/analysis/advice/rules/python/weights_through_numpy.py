@@ -22,7 +22,6 @@ RULE = Rule(
     "Looks for functions that copy a model's weights by `get_weights` and `set_weights`, as for a target network.",
     "Each weight is copied to an array and back, by ops that run one by one.",
     action="Assign variable to variable",
-    group="python",
     page="python",
     moderate=10.0,
     high=25.0,

@@ -19,7 +19,6 @@ RULE = Rule(
     "Looks for loops that add ops to the graph of the session that they run.",
     "Before a session runs a graph that has grown, it prepares it anew.",
     action="Make the op once, before the loop",
-    group="sessions",
     page="python",
     moderate=10.0,
     high=25.0,

@@ -17,7 +17,6 @@ RULE = Rule(
     "Looks for runs of a session that are fed, during which no op runs for two milliseconds and more.",
     "Fed arrays are converted and copied in each run. What stays the same belongs into a variable.",
     action="Feed only what changes",
-    group="sessions",
     page="python",
     moderate=10.0,
     high=25.0,

@@ -14,7 +14,6 @@ RULE = Rule(
     "Looks for loops that run a session several times with the same fed values, where one run fetches all.",
     "What the runs have in common, such as the forward pass, is computed in each; what only they compute still is.",
     action="Fetch all in one run",
-    group="sessions",
     page="python",
     moderate=10.0,
     high=25.0,

@@ -16,7 +16,6 @@ RULE = Rule(
     "Looks for `model.compile` in a loop over trainings of one model.",
     "It forgets the functions that were traced, so each training traces them again.",
     action="Compile once, before the loop",
-    group="tracing",
     page="functions",
     high=15.0,
     of="cell",

@@ -33,7 +33,6 @@ RULE = Rule(
     "training.",
     "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
     action="Run these ops as a graph, or once for all",
-    group="tracing",
     explains=("op", "copy", "keras"),
     page="python",
     moderate=15.0,

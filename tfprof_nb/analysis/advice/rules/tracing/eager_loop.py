@@ -23,7 +23,6 @@ RULE = Rule(
     "Looks for loops that run no graph, such as a validation, and whose ops take long to start.",
     "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
     action="Run the loop's tensors in a tf.function",
-    group="tracing",
     explains=("op", "copy", "keras"),
     page="python",
     moderate=15.0,

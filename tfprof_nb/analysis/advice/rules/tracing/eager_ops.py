@@ -48,7 +48,6 @@ RULE = Rule(
     "Looks for programs whose ops run eagerly in each step: without a tf.function, or with run_eagerly=True.",
     "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
     action="Run the step as a graph",
-    group="tracing",
     explains=("op", "copy", "keras", "optimizer"),
     page="ops",
     moderate=10.0,

@@ -10,7 +10,6 @@ RULE = Rule(
     "Looks for functions that are defined, or given to tf.function, three times and more, and traced each time.",
     "Each definition is a new function, with no graph yet. To trace takes much longer than to run the graph.",
     action="Define the function once, before the loop",
-    group="tracing",
     page="functions",
     high=15.0,
     saved=(0.75, 1.0),

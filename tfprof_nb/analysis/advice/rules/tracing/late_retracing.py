@@ -21,7 +21,6 @@ RULE = Rule(
     "A function is traced again in the middle of the run",
     "Looks for single steps after the warm-up that trace, and take three times as long as the median step and more.",
     "An argument differs from earlier calls: mostly the last batch of an epoch is smaller.",
-    group="tracing",
     page="trace",
     moderate=5.0,
     after=SAY_WHY,

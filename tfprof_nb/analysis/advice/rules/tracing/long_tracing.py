@@ -13,7 +13,6 @@ RULE = Rule(
     "The cell traces for longer than it computes",
     "Looks for cells that spend half of their time, and three seconds and more, in steps that trace.",
     "It happens once per function, so it matters less the longer the cell trains.",
-    group="tracing",
     of="cell",
     after=(*SAY_WHY, "unrolled-layer", "loop-over-slices", "unrolled-loop"),
 )

@@ -17,7 +17,6 @@ RULE = Rule(
     "pass before, in cells that trace for longer than they compute.",
     "The loop's body is traced, and then run, once per slice. On the whole tensor it is a few ops.",
     action="Apply each op to the whole tensor",
-    group="tracing",
     of="cell",
     saved=(0.5, None),
     part_of="many-small-ops",

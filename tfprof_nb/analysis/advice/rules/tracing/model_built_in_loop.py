@@ -15,7 +15,6 @@ RULE = Rule(
     "Keras traces the functions of each model. One model whose weights are set back is traced once. To make a model "
     "for each training is common, so this is of low severity.",
     action="Build the model once, before the loop",
-    group="tracing",
     page="functions",
     moderate=40.0,
     high=75.0,

@@ -9,7 +9,6 @@ RULE = Rule(
     "A tf.function is traced again and again",
     "Looks for functions three and more of whose calls trace, where these take a fifth of the function's time.",
     "To trace runs the function's Python and builds a graph of it, which takes much longer than to run the graph.",
-    group="tracing",
     page="functions",
     high=15.0,
     saved=(0.75, 1.0),

@@ -10,7 +10,6 @@ RULE = Rule(
     "Looks for functions three and more of whose calls trace, for other objects of Python.",
     "An object of Python, such as a lambda, is a constant of the graph: each new one needs a new graph. To trace takes "
     "much longer than to run the graph.",
-    group="tracing",
     page="functions",
     high=15.0,
     saved=(0.75, 1.0),

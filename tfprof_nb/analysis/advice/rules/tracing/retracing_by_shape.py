@@ -11,7 +11,6 @@ RULE = Rule(
     "A graph is made for tensors of one shape, unless reduce_retracing=True, or an input signature, leaves a "
     "dimension open. To trace takes much longer than to run the graph.",
     action="Let one graph serve all shapes",
-    group="tracing",
     page="functions",
     high=15.0,
     saved=(0.75, 1.0),

@@ -11,7 +11,6 @@ RULE = Rule(
     "A Python value is a constant of the graph, so each new value needs a new graph. A tensor is an input. To trace "
     "takes much longer than to run the graph.",
     action="Pass tensors in the place of numbers",
-    group="tracing",
     page="functions",
     high=15.0,
     saved=(0.75, 1.0),

@@ -14,7 +14,6 @@ RULE = Rule(
     "Looks for `unroll=True` in cells that trace for longer than they compute.",
     "Each time step is then traced, and becomes a part of the graph, of its own.",
     action="Remove unroll=True",
-    group="tracing",
     of="cell",
     saved=(0.5, None),
     after=SAY_WHY,

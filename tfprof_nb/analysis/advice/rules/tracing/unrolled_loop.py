@@ -15,7 +15,6 @@ RULE = Rule(
     "Looks for loops of Python that make most of a graph, in cells that trace for longer than they compute.",
     "The loop's body is traced anew in each pass. A loop in the graph (`tf.range`, keras.layers.RNN) is traced once.",
     action="Let the graph have a loop",
-    group="tracing",
     of="cell",
     saved=(0.5, None),
     after=(*SAY_WHY, "unrolled-layer", "loop-over-slices"),

@@ -16,7 +16,6 @@ RULE = Rule(
     "XLA compiles a function anew for each shape that it is given: batches that are padded to different lengths, and "
     "smaller last batches.",
     action="Leave XLA out, or keep one shape",
-    group="tracing",
     page="trace",
     moderate=20.0,
     high=40.0,
