@@ -1,14 +1,29 @@
 """Passes over the data that are shorter than their start."""
 
+import ast
+
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import in_code
-from tfprof_nb.analysis.source.code import line_at
-from tfprof_nb.analysis.source.repeating import repeated
+from tfprof_nb.analysis.source.code import Code, line_at
+from tfprof_nb.analysis.source.rewriting import with_argument_call
 from tfprof_nb.analysis.source.syntax import first_given
+
+_ARRAYS = ("array", "tensor")
+_BATCH_OF_KERAS = "32"
+# What Keras takes beside arrays but not beside a dataset, or does otherwise with one, and what ends epochs already.
+_OTHERWISE = {
+    "validation_split",
+    "sample_weight",
+    "shuffle",
+    "steps_per_epoch",
+    "class_weight",
+    "validation_batch_size",
+}
+_DATA = ("x", "y", "batch_size")
 
 _PHASES = r"cell/(train|validation)(@[^/]*)?"
 _MIN_PASSES, _MIN_PART = 3, 0.5  # of what the steps take
@@ -85,6 +100,59 @@ def _endless(evidence: Evidence, place: str, steps: int) -> tuple[str, str]:
     known = evidence.code.object_of(file, given) if given else None
     if known and known.kind == "keras dataset":
         return f"{_PY_DATASET}.", ""
-    change = repeated(evidence.code, file, line, steps) if steps else ""
+    change = _repeated(evidence.code, file, line, steps) if steps else ""
     told = f": `{_units.shorten(change, 140)}`" if change else ""
     return f"{_ENDLESS.format(steps or 'n')}{told}.", change
+
+
+def _repeated(code: Code, file: str, line: int, steps: int) -> str:
+    r"""Return a call of `fit` at a line with a dataset that has no end, and epochs of some steps; empty if uncertain.
+
+    What is given must be known to be a dataset, or arrays.
+
+    Examples
+    --------
+    >>> from tfprof_nb.decode.sections.names import NameObject, Names
+    >>> kinds = {"net": "model", "ds": "dataset", "x": "array", "y": "array"}
+    >>> names = Names("", {("", name): NameObject(kind, kind) for name, kind in kinds.items()})
+    >>> def changed(text):
+    ...     return _repeated(Code({"cell": text}, names), "cell", 1, 4)
+    >>> changed("log = net.fit(ds, epochs=9)")
+    'log = net.fit(ds.repeat(), steps_per_epoch=4, epochs=9)'
+    >>> print(changed("net.fit(x, y, batch_size=8, epochs=9)"))
+    endless = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(len(x)).batch(8).repeat().prefetch(tf.data.AUTOTUNE)
+    net.fit(endless, steps_per_epoch=4, epochs=9)
+    >>> changed("net.fit(x, y, validation_split=0.1)"), changed("net.fit(unknown)")
+    ('', '')
+    """
+    call = code.call_at(file, line, "fit")
+    if call is None or not call.args or {one.arg for one in call.keywords} & _OTHERWISE:
+        return ""
+    known = code.object_of(file, call.args[0])
+    if known and known.kind == "dataset":
+        plain = len(call.args) == 1
+        return with_argument_call(code, file, line, "fit", f".repeat(), steps_per_epoch={steps}") if plain else ""
+    return _of_arrays(code, file, call, steps)
+
+
+def _of_arrays(code: Code, file: str, call: ast.Call, steps: int) -> str:
+    """Return the call with a dataset made of its arrays in the line before; empty if these are not all known."""
+    named = {one.arg: one.value for one in call.keywords}
+    given = dict(zip(_DATA, call.args, strict=False)) | named
+    arrays = [given[name] for name in ("x", "y") if name in given]
+    known = [code.object_of(file, one) for one in arrays]
+    statement = code.statement(file, call.lineno)
+    text = code.text(file).splitlines()[call.lineno - 1]
+    alone = statement is not None and statement.lineno == call.lineno == call.end_lineno == statement.end_lineno
+    if not alone or len(call.args) > len(_DATA) or not all(one and one.kind in _ARRAYS for one in known):
+        return ""
+    size = ast.unparse(given["batch_size"]) if "batch_size" in given else _BATCH_OF_KERAS
+    texts = [*map(ast.unparse, arrays)]
+    data = f"({', '.join(texts)})" if len(texts) > 1 else texts[0]
+    rest = [ast.unparse(one) for one in call.keywords if one.arg not in _DATA]
+    before, behind = text.encode()[: call.col_offset].decode(), text.encode()[call.end_col_offset :].decode()
+    fit = f"{ast.unparse(call.func)}({', '.join(['endless', f'steps_per_epoch={steps}', *rest])})"
+    return (
+        f"endless = tf.data.Dataset.from_tensor_slices({data}).shuffle(len({texts[0]})).batch({size}).repeat()"
+        f".prefetch(tf.data.AUTOTUNE)\n{before.strip()}{' ' * before.rstrip().endswith('=')}{fit}{behind}"
+    )
