@@ -144,7 +144,7 @@ class Results:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files that it was read from, one per host; of a profile at a URL, their copies."""
+        """The files that it was read from, one per host: copies, where they are at a URL."""
         _ = self.data.extent  # which fetches them
         return self.data.run.files
 

@@ -66,7 +66,7 @@ def is_url(path: Any) -> bool:
 
 
 def listed(url: str) -> tuple[list[StoredFile], bool]:
-    """Return all files below a URL, and False; of a file, it and then those beside it, and True.
+    """List the files below a URL, with whether it is that of a file: this comes first, then those beside it.
 
     Raises
     ------

@@ -220,7 +220,7 @@ def _longest(forests: Sequence[Forest], steps: Steps) -> dict[str, Any]:
 
 
 def _named_by_op(forest: Forest, event: int) -> str:
-    """Return the name of an event; of a call by which Python starts an op, which is much of it, that of the op."""
+    """Return the name of an event, or of the op that takes much of a call by which Python starts it."""
     host = forest.host
     name = str(host.names[host.metadata[event]])
     if not name.startswith(_CALLS_OF_PYTHON):

@@ -117,7 +117,7 @@ def _facts(scopes: Sequence[_Scope]) -> list[NameFacts]:
 
 
 def _value(scope: Mapping[str, Any], name: str) -> tuple[bool, Any]:
-    """Return whether a name is bound, and to what; of one with dots, as far as instance dictionaries tell."""
+    """Return whether a name is bound, and to what; instance dictionaries tell this of attributes."""
     first, *rest = name.split(".")
     if first not in scope:
         return False, None

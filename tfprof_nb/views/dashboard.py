@@ -194,7 +194,7 @@ def title(results: Results) -> str:
 
 
 def panels(results: Results, pages: str | Sequence[str] | None = None) -> Sequence[Panel]:
-    """Show the answer, then the pages; of several hosts, all together or any one. Pages are made when looked at.
+    """Show the answer, then the pages, of all hosts together or of any one. Pages are made when looked at.
 
     Raises
     ------

@@ -14,7 +14,7 @@ from tfprof_nb.formats.xspace import DISPATCH, LOOK
 
 
 class Doing(IntEnum):
-    """What the main thread does; of events inside one another the outermost says it, after `CALLING`."""
+    """What the main thread does: the outermost of nested events says it, after `CALLING`."""
 
     PYTHON = 0
     CALLING = 1  # TensorFlow takes an op's arguments, and finds its kernel

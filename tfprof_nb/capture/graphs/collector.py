@@ -111,7 +111,7 @@ def _holding_functions(held: set[Any]) -> Iterator[None]:
 
 
 def _first_call(function: Any, frame: FrameType) -> _Call:
-    """Note what the callers hold; of tensors only shapes, so that this keeps none alive."""
+    """Note what the callers hold, and only the shapes of tensors, so that this keeps none alive."""
     tensors: Sequence[Any] = frame.f_locals["args"]
     arguments = [Argument(tensor.shape, getattr(tensor, "_handle_data", None)) for tensor in tensors]
     handles = [getattr(tensor, "_id", -1) for tensor in tensors]
