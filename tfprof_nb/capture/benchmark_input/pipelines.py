@@ -25,10 +25,9 @@ from tfprof_nb.capture.tensorflow import tensorflow
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A pipeline as a source and the stages above it; ``dataset`` is the user's, and ``source_dataset`` part of it."""
+    """A pipeline as a source and the stages above it; ``dataset`` is the user's."""
 
     dataset: Any
-    source_dataset: Any
     source: Stage
     stages: Sequence[Stage]
 
@@ -74,7 +73,7 @@ def pipeline_of(dataset: Any) -> Pipeline:
     while (made := stage_of(at)) is not None:
         stages.append(made)
         at = _below(at, made)
-    return Pipeline(dataset, at, _source(at), stages[::-1])
+    return Pipeline(dataset, _source(at), stages[::-1])
 
 
 def _below(dataset: Any, stage: Stage) -> Any:
