@@ -34,7 +34,7 @@ def complete(_app: object, what: str, name: str, thing: Any, _options: object, l
 def _of_result(name: str, property_: Any) -> list[str]:
     """Say what the result's class and the function that makes it say, and list the members."""
     made_by = _function(property_)
-    result = made_by.__globals__[inspect.signature(made_by).return_annotation]
+    result = inspect.signature(made_by, eval_str=True).return_annotation
     maker = getattr(import_module(result.__module__), name, None)
     texts = [inspect.getdoc(result) or ""]
     if maker is not None:

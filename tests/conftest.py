@@ -33,6 +33,7 @@ NEEDS_OF_FIXTURES = {
     "server_url": "kernel",
     "program": "tensorflow",
     "keras_capture": "tensorflow",
+    "session_run": "tensorflow",
     "xprof_marked_loop": "tensorflow",
 }
 LONG = ("timeout", "browser", "kernel")  # the marks of files that take long, the longest first

@@ -4,8 +4,6 @@ Public names are listed once, in ``__init__.pyi``, and imported on first use: ``
 neither TensorFlow nor widgets.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import lazy_loader

@@ -1,7 +1,5 @@
 """How much memory this process can still take."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import suppress

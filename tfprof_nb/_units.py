@@ -3,8 +3,6 @@
 In: plain numbers. Out: text. Pure functions.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any, Literal

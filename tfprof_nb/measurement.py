@@ -1,7 +1,5 @@
 """How to measure the pipeline that a profiled cell took its batches from: what *Measure it* runs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial

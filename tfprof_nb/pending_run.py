@@ -1,7 +1,5 @@
 """The place of a run that a capture is still writing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -68,8 +68,6 @@ class Profile(Results):
         ------
         ValueError
             If the query is wrong, or names an unknown table.
-        MissingDependencyError
-            If DuckDB is not installed.
 
         Examples
         --------
@@ -117,7 +115,7 @@ class Profile(Results):
         ValueError
             XProf has no such tool, or the tool can't read this profile.
         MissingDependencyError
-            XProf is not installed.
+            XProf does not work with the packages that are installed.
         """
         return xprof.run_tool(self.data.run, tool, params)
 

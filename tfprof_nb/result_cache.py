@@ -6,8 +6,6 @@ of the package and of its libraries. Damaged ones are ignored, and made anew. No
 loses only time.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import json
@@ -35,6 +33,7 @@ OFF = "TFPROF_NB_CACHE"  # the environment variable that turns it off: "off", "0
 LEAST_BYTES = 1 << 20  # smaller runs are read anew as quickly
 MOST_BYTES, MOST_RESULT_BYTES, MOST_RUNS = 512 << 20, 64 << 20, 200
 _PART = ".part-"
+_CHECKED = ("DataFrame", "dict", "list")  # types of a result's fields
 
 
 class ResultCache:
@@ -168,15 +167,18 @@ def _made(of: type[T], values: Any) -> T | None:
     """Return the result of these values; None if they are no values of this type."""
     if not is_dataclass(of):
         return values if isinstance(values, of) else None
-    wanted = {each.name: str(each.type) for each in fields(of) if each.init}
-    kinds = {"pd.DataFrame": "DataFrame", "dict": "dict", "list": "list"}
-    if not isinstance(values, dict) or values.keys() != wanted.keys():
+    kinds = {each.name: _kind(each.type) for each in fields(of) if each.init}
+    if not isinstance(values, dict) or values.keys() != kinds.keys():
         return None
-    for name, annotation in wanted.items():
-        kind = kinds.get(annotation.partition("[")[0])
-        if kind and type(values[name]).__name__ != kind:
-            return None
+    if any(kind in _CHECKED and type(values[name]).__name__ != kind for name, kind in kinds.items()):
+        return None
     return of(**values)
+
+
+def _kind(annotation: Any) -> str:
+    """Return the name of the type that a field has; in some modules annotations are texts."""
+    text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
+    return text.partition("[")[0].rpartition(".")[2]
 
 
 def _make_room(folder: Path) -> None:

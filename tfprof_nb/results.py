@@ -144,7 +144,7 @@ class Results:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files that it was read from, one per host; of a profile at a URL, their copies."""
+        """The files that it was read from, one per host: copies, where they are at a URL."""
         _ = self.data.extent  # which fetches them
         return self.data.run.files
 
@@ -240,9 +240,7 @@ class Results:
     @_kept(InputPipeline)
     def input_pipeline(self) -> InputPipeline:
         """How far steps wait for data, and what getting the data is made of."""
-        known = self.overview.summary
-        between = known["input_between_steps_percent"]
-        return self._page("input_pipeline", input_pipeline(self.steps, self.ops, known["framework"], between))
+        return self._page("input_pipeline", input_pipeline(self.steps, self.ops, self.overview))
 
     @_kept(TfData)
     def tf_data(self) -> TfData:

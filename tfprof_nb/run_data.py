@@ -1,7 +1,5 @@
 """What the files of one run hold, decoded: the input of every analysis."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

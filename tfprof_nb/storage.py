@@ -4,8 +4,6 @@ A cached file lies beside a note of what it is a copy of. It is used while the s
 time, a size) is the noted one, and its own content has the noted hash; else it is fetched again.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import json
@@ -68,7 +66,7 @@ def is_url(path: Any) -> bool:
 
 
 def listed(url: str) -> tuple[list[StoredFile], bool]:
-    """Return all files below a URL, and False; of a file, it and then those beside it, and True.
+    """List the files below a URL, with whether it is that of a file: this comes first, then those beside it.
 
     Raises
     ------

@@ -1,7 +1,5 @@
 """The changes of a profiled cell: to try one, and to put the changed cell into the notebook."""
 
-from __future__ import annotations
-
 import math
 import re
 import sys

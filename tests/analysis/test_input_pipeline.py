@@ -8,6 +8,7 @@ import pytest
 from builders import XSpace, forest
 from tfprof_nb.analysis.input_pipeline import COLUMNS, input_pipeline
 from tfprof_nb.analysis.ops.ops import ops
+from tfprof_nb.analysis.overview import overview
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import steps
 from tfprof_nb.analysis.tf_data.iterators import stage_of
@@ -18,7 +19,8 @@ DEMANDED, ADVANCED, PREPROCESSING, ENQUEUE = "Demanded file read", "Advanced fil
 
 def run(*data):
     forests = [forest(part, f"host{i}") for i, part in enumerate(data)]
-    return input_pipeline(steps(forests, [group_events(forest) for forest in forests]), ops(forests))
+    measured, of_ops = steps(forests, [group_events(forest) for forest in forests]), ops(forests)
+    return input_pipeline(measured, of_ops, overview(forests, measured, of_ops))
 
 
 def host_ops(**durations_us):

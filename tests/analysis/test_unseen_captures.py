@@ -252,7 +252,8 @@ def test_steps_wait_for_the_stages_of_pygrain():
 
 def test_stages_of_pygrain_are_input_ops():
     events = forest(pygrain())
-    table = input_pipeline(steps([events], [group_events(events)]), ops([events])).table
+    measured, of_ops = steps([events], [group_events(events)]), ops([events])
+    table = input_pipeline(measured, of_ops, overview([events], measured, of_ops)).table
     assert table[["op_name", "self_ms", "category"]].to_numpy().tolist() == [
         ["Prefetch", 0.095, "Enqueue"],
         ["Batch", 0.04, "Preprocessing"],

@@ -1,7 +1,6 @@
 """XProf's tools on a profile: their tables as frames, and nothing left beside the user's files."""
 
 import gzip
-import sys
 
 import pandas as pd
 import pytest
@@ -101,12 +100,6 @@ def test_files_of_one_name_and_compressed_files_are_read(tmp_path):
     packed.write_bytes(gzip.compress(files[0].read_bytes()))
     ops = tp.load([*files, packed]).xprof("framework_op_stats")["without_idle"]
     assert ops.set_index("operation").loc["dense/MatMul", "occurrences"] == 9
-
-
-def test_without_xprof_the_cure_is_named(logdir, monkeypatch):
-    monkeypatch.setitem(sys.modules, "xprof", None)
-    with pytest.raises(tp.MissingDependencyError, match="pip install xprof"):
-        tp.load(logdir).xprof("overview_page")
 
 
 def test_what_xprof_leaves_in_a_logdir_is_no_host(logdir):

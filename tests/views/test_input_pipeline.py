@@ -5,6 +5,7 @@ import pytest
 from builders import XSpace, forest
 from tfprof_nb.analysis.input_pipeline import input_pipeline
 from tfprof_nb.analysis.ops.ops import ops
+from tfprof_nb.analysis.overview import overview
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import steps
 from tfprof_nb.analysis.tf_data.tf_data import tf_data
@@ -31,10 +32,16 @@ def training(wait_us=0, iterators=("Iterator::Root",), ids=True, compute_us=None
     return space
 
 
+def _panels(forests, measured):
+    of_ops = ops(forests)
+    result = input_pipeline(measured, of_ops, overview(forests, measured, of_ops))
+    return panels(result, tf_data(forests), measured)
+
+
 def shown(space):
     forests = [forest(space)]
     measured = steps(forests, [group_events(forest) for forest in forests])
-    return panels(input_pipeline(measured, ops(forests)), tf_data(forests), measured)
+    return _panels(forests, measured)
 
 
 def notes(found, kind):
@@ -109,7 +116,7 @@ def test_of_several_hosts_the_slowest_is_drawn():
     slow.planes[0].lines[0].event("train", start_us=3000, duration_us=1400, step_num=3, _r=1)
     forests = [forest(space, host) for host, space in (("fast", fast), ("slow", slow))]
     measured = steps(forests, [group_events(forest) for forest in forests])
-    found = panels(input_pipeline(measured, ops(forests)), tf_data(forests), measured)
+    found = _panels(forests, measured)
     _, graph = [panel for panel in found if isinstance(panel, StackedBars)]
     assert graph.title == "Waiting for data per step on slow, the slowest of 2 hosts"
     assert graph.series[0].values.tolist() == pytest.approx([300, 300, 300, 0]), "µs"
@@ -143,7 +150,7 @@ def test_the_step_time_graph_has_all_categories_also_where_nothing_waits():
 def test_the_range_of_waiting_over_hosts_is_drawn_step_by_step():
     forests = [forest(training(wait_us), f"waits {wait_us}") for wait_us in (100, 300, 200)]
     measured = steps(forests, [group_events(forest) for forest in forests])
-    found = panels(input_pipeline(measured, ops(forests)), tf_data(forests), measured)
+    found = _panels(forests, measured)
     (over,) = [panel for panel in found if isinstance(panel, Lines)]
     assert over.title == "Waiting for data over 3 hosts, per step"
     ranges = {series.label: series.values.tolist() for series in over.series}

@@ -16,17 +16,17 @@ from tfprof_nb.views.headline import headline
 
 @pytest.fixture
 def answer(tmp_path):
-    """Return a function that says the answer for steps of 1 ms with so much input and unaccounted time, in percent."""
+    """Return a function that says the answer for steps of 10 ms with so much input and unaccounted time, in percent."""
 
-    def say(input_percent=0, other_percent=0):
+    def say(input_percent=0, other_percent=0, step_us=10_000):
         space = XSpace()
         python = space.plane("/host:CPU").line("python")
-        busy_us = 10 * (100 - input_percent - other_percent)
         for i in range(3):
-            begin = 2000 * i
-            python.event("train", start_us=begin, duration_us=1000, step_num=i, _r=1)
-            python.event("IteratorGetNext:x", start_us=begin, duration_us=10 * input_percent)
-            python.event("mul:MatMul", start_us=begin + 10 * input_percent, duration_us=busy_us)
+            begin, wait_us = 2 * step_us * i, step_us * input_percent // 100
+            python.event("train", start_us=begin, duration_us=step_us, step_num=i, _r=1)
+            python.event("IteratorGetNext:x", start_us=begin, duration_us=wait_us)
+            busy_us = step_us - wait_us - step_us * other_percent // 100
+            python.event("mul:MatMul", start_us=begin + wait_us, duration_us=busy_us)
         space.write(tmp_path / "host.xplane.pb")
         return headline(tp.load(tmp_path).overview)
 
@@ -39,6 +39,12 @@ def test_waiting_for_data_is_told_by_the_guides_thresholds(answer):
         "MODERATELY input-bound: 10.0% of each step waits for data, 90.0% is host compute."
     )
     assert answer(input_percent=2).startswith("NOT input-bound: 98.0% of each step is host compute, 2.0% waits")
+
+
+def test_short_fetches_bound_nothing_wherever_the_profile_was_made(answer):
+    assert answer(input_percent=10, step_us=1000) == (
+        "NOT input-bound: each step takes 1.00 ms, of which 100 µs fetches the batch. 90.0% is host compute."
+    )
 
 
 def test_much_time_that_nothing_accounts_for_may_be_waiting(answer):

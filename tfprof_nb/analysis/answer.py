@@ -13,7 +13,7 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
-from tfprof_nb.analysis.advice.catalogue import BY_CHANCE, rules
+from tfprof_nb.analysis.advice.catalogue import rules
 from tfprof_nb.analysis.advice.claims import explained_by
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown
 from tfprof_nb.analysis.source.changed_text import changed_text
@@ -127,7 +127,7 @@ def _chosen(tree: Breakdown, advice: Advice, code: Code) -> Answer:
         larger = free[free["share"] > np.where(explained_by(rules()[row["rule"]], free), about / _MOSTLY, about)]
         if larger.empty:
             return Answer("finding", lead, _row(table[table["id"] == row["node"]], code), model_share)
-    chance = (advice.table["rule"] == BY_CHANCE).to_numpy()
+    chance = advice.table["rule"].map(lambda rule: rules()[rule].order == "by_chance").to_numpy(bool)
     if lead is None and chance.any() and len(costs) and by_chance.iloc[0] and costs["share"].iloc[0] >= _MIN_SHARE:
         return Answer("finding", int(chance.argmax()), _row(costs, code), model_share)
     if len(free):

@@ -74,8 +74,6 @@ def input_benchmark(
         NaN if unknown.
     step_ms
         The time that a model's step takes without its input; NaN if unknown.
-    seconds
-        How long measuring took.
     """
     table = _table(runs, variants)
     table["pass_ms"] = table["first_ms"] + (batches_per_pass - 1) * table["batch_ms"]

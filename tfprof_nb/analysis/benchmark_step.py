@@ -56,8 +56,6 @@ def step_benchmark(runs: pd.DataFrame, variants: pd.DataFrame, seconds: float) -
         ``variant round batch_ms batches``: ``batch_ms`` is the time of a step.
     variants
         ``name examples per_run code``, by number; the first is the step as it is, ``per_run`` the steps of a run.
-    seconds
-        How long measuring took.
     """
     by = runs.groupby("variant")
     examples = variants["examples"]

@@ -1,7 +1,5 @@
 """Whether a profile keeps within limits."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """A profile in brief, as plain values: for issues, assistants and programs. Its form is in ``docs/digest.md``."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass
@@ -60,13 +58,6 @@ def digest(of: Digested, rows: int = 10) -> dict[str, Any]:
 
     Numbers have four significant figures, None is unknown. Paths have lost their folders, texts end after 400
     characters; nothing of the environment is in it.
-
-    Parameters
-    ----------
-    of
-        The profile's results.
-    rows
-        How many ops and lines to list.
     """
     numbers, work = of.overview.summary, of.measured.work
     paced = repeats([of.measured]).summary

@@ -3,8 +3,6 @@
 Ops are merged by their name scopes, samples of Python by the calls on their stacks.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -55,10 +53,6 @@ def flame(ops: Ops, forests: Sequence[Forest], stacks: Sequence[PythonStacks], l
 
     Parameters
     ----------
-    ops
-        The profile's ops.
-    forests, stacks
-        One per host: its events and its samples.
     labels
         The names of notebook cells by the names of the files that they were compiled as.
 

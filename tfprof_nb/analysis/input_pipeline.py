@@ -5,8 +5,6 @@ stage between it and the end of the pipeline reads ahead or in parallel; a prefe
 adds by itself, does not count. Times are as measured: XProf scales them to the share of an infeed.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import dropwhile
 
@@ -15,10 +13,11 @@ import pandas as pd
 from tfprof_nb._units import US_PER_MS
 from tfprof_nb.analysis.events.framework import Framework
 from tfprof_nb.analysis.ops.ops import Ops
+from tfprof_nb.analysis.overview import Overview
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.tf_data.iterators import FILE_READERS, RUNTIME_STAGES, iterator_type, stage_of
-from tfprof_nb.analysis.verdict import are_session_runs, input_verdict, waits_only_at_starts
+from tfprof_nb.analysis.verdict import are_session_runs
 
 COLUMNS = ["op_name", "count", "total_ms", "total_share", "self_ms", "self_share", "category"]
 CATEGORIES = {
@@ -55,6 +54,8 @@ _NO_INPUT_OPS: dict[Framework, str] = {
     ),
 }
 
+_OF_OVERVIEW = ("input_percent", "input_between_steps_percent", "verdict", "verdict_reason", "framework")
+
 
 @dataclass(eq=False, kw_only=True)
 class InputPipeline(Result):
@@ -69,41 +70,27 @@ class InputPipeline(Result):
     steps: pd.DataFrame
 
 
-def input_pipeline(
-    steps: Steps, ops: Ops, used: Framework = "tensorflow", between_percent: float = 0.0
-) -> InputPipeline:
-    """Measure how long the program waits for data, and the ops that get it.
-
-    Parameters
-    ----------
-    steps, ops
-        Results of the same profile.
-    used
-        The program's framework.
-    between_percent
-        How much of the time fetching data takes between the marked steps.
+def input_pipeline(steps: Steps, ops: Ops, overview: Overview) -> InputPipeline:
+    """Measure how long the program waits for data, and the ops that get it, from the other results of a profile.
 
     Returns
     -------
     InputPipeline
-        Its summary has ``input_percent`` (of the time of the measured steps), ``input_between_steps_percent`` (of the
-        time from the first step to the last) and ``verdict``; ``waits_only_at_starts``,
-        whether only few steps, which start a pass over the data, wait for long; the self time of each
+        Its summary has the overview's ``input_percent`` (of the time of the measured steps),
+        ``input_between_steps_percent`` (of the time from the first step to the last), ``verdict``,
+        ``verdict_reason`` and ``framework``; the self time of each
         class of input op, summed over threads; ``other_ms``, the time for which steps waited for data if no input op
         was recorded; ``step_ms_`` and ``input_ms_``, each with ``mean``, ``std``, ``min`` and ``max``, of the
-        measured steps; ``largest``, the key of the class with the most time, None without any; and ``framework``.
+        measured steps; and ``largest``, the key of the class with the most time, None without any.
     """
     table = _input_ops(ops)
     spent = table.groupby("category")["self_ms"].sum()
     times = {key: float(spent.get(category, 0.0)) for key, category in CATEGORIES.items()}
     if not len(table):
         times["other_ms"] = float(steps.table["input_ms"].sum())
-    shares = steps.shares
+    used: Framework = overview.summary["framework"]
     summary: dict[str, object] = {
-        "input_percent": shares.get("input_ms", float("nan")),
-        "input_between_steps_percent": between_percent,
-        "verdict": input_verdict(steps),
-        "waits_only_at_starts": waits_only_at_starts(steps),
+        **{name: overview.summary[name] for name in _OF_OVERVIEW},
         **times,
         **{
             f"{column}_{name}": steps.timed[column].agg(name)
@@ -111,7 +98,6 @@ def input_pipeline(
             for name in ("mean", "std", "min", "max")
         },
         "largest": max(times, key=lambda key: times[key]) if any(times.values()) else None,
-        "framework": used,
     }
     in_session = len(steps.table) > 0 and are_session_runs(steps)
     notes = steps.notes if len(table) else [_OF_SESSIONS if in_session else _NO_INPUT_OPS[used], *steps.notes]

@@ -63,13 +63,6 @@ class Layers(Result):
 def layers(ops: StepOps, forests: Sequence[Forest], graphs: Sequence[Graphs]) -> Layers:
     """Put together what each layer costs and how layers are connected.
 
-    Parameters
-    ----------
-    ops
-        The ops of the typical steps.
-    forests, graphs
-        One per host: its events, and the functions that ran.
-
     Returns
     -------
     Layers

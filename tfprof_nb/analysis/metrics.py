@@ -1,7 +1,5 @@
 """The samples of metrics, at the profile's own times."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The answer at a glance: the verdict, the parts of a step's time, the ops that take most."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +19,7 @@ from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.activities import Activity, classify, tells_types
 from tfprof_nb.analysis.steps.steps import Steps, percent
 from tfprof_nb.analysis.trace.counters import unit_percents
-from tfprof_nb.analysis.verdict import Verdict, are_session_runs, input_verdict, waits_only_at_starts
+from tfprof_nb.analysis.verdict import Verdict, are_session_runs, classify_input, input_verdict
 from tfprof_nb.formats.cupti import CANNOT_BE_LOADED, ONLY_ADMINISTRATORS
 from tfprof_nb.formats.marks import CELL_LINE, STEP_NUMBER
 from tfprof_nb.formats.xspace import DISPATCH
@@ -57,10 +55,6 @@ def overview(
 
     Parameters
     ----------
-    forests
-        One per host.
-    steps, ops
-        Results of the same profile.
     python_sampled
         Whether the profile has samples of Python, which tell what the steps' other time is.
     own_cores
@@ -74,11 +68,12 @@ def overview(
     Returns
     -------
     Overview
-        ``summary["verdict"]`` is about the measured steps: the training steps after warm-up. Single slow steps affect
+        ``summary["verdict"]`` is about the measured steps: the training steps after warm-up. ``verdict_by_guide`` is
+        what the guide's thresholds say, ``verdict_reason`` why the verdict differs: ``short_fetches``,
+        ``only_at_starts``, ``python`` (the other time), ``little_other_time``; else empty. Single slow steps affect
         means: ``input_percent_median`` is that of the median step, ``longest_wait_step`` the step with the longest
-        wait, ``longest_wait_share`` its share (0 to 1) of all waiting, ``waits_only_at_starts`` whether only few steps,
-        which start a pass over the data, wait long; ``fetches_in_steps`` whether every measured step fetched data, so
-        that none of its other time can be waiting for data. ``waiting_percent`` adds the fetches between marked steps
+        wait, ``longest_wait_share`` its share (0 to 1) of all waiting, ``median_is_milder`` whether the guide's
+        verdict on the median step would be a milder one. ``waiting_percent`` adds the fetches between marked steps
         to ``input_percent``. ``step_ms`` and ``input_ms`` are means. ``mxu_percent`` and ``vpu_percent`` are the mean
         utilisation of the matrix and vector units of a TPU, if it recorded counters of them.
         ``unrecorded_gpus`` is how many GPUs the profile names, if it has work of none,
@@ -90,29 +85,30 @@ def overview(
         ``outside_longest_ms`` its time; empty and 0 without one.
     """
     shares = steps.shares
-    verdict = input_verdict(steps)
+    device = device_type(forests)
+    verdict = input_verdict(steps, python_sampled=python_sampled, on_tpu=device.startswith("TPU"))
     used = forests[0].once(framework) if forests else "tensorflow"
     gpus = _unrecorded_gpus(forests)
-    unrecorded = [_why_unrecorded(gpus, device_type(forests))] if gpus else []
+    unrecorded = [_why_unrecorded(gpus, device)] if gpus else []
     summary = {
-        "verdict": verdict,
-        "bottleneck": "unknown" if gpus else _bottleneck(verdict, forests),
+        "verdict": verdict.verdict,
+        "verdict_reason": verdict.reason,
+        "verdict_by_guide": verdict.by_guide,
+        "bottleneck": "unknown" if gpus else _bottleneck(verdict.by_guide, forests),
         "largest_category": None if np.isnan(shares["input_ms"]) else max(shares, key=lambda name: shares[name]),
         **{f"{name.removesuffix('_ms')}_percent": share for name, share in shares.items()},
         "step_ms": steps.summary["step_ms_mean"],
         "input_ms": steps.summary["input_ms_mean"],
-        "python_sampled": python_sampled,
         "cores_busy": own_cores[0],
         "cores": own_cores[1],
         "examples_per_step": examples_per_step,
         "process_peak_bytes": process_peak_bytes,
-        "fetches_in_steps": bool((steps.recorded["input_ms"] > 0).all()) and len(steps.recorded) > 0,
         **_typical_wait(steps),
         **_between_steps(steps, forests),
         **_whole(steps, forests),
         "framework": used,
         "drawn_by": drawn_by(forests),
-        "device_type": device_type(forests),
+        "device_type": device,
         "device_cores": device_cores(forests),
         "unrecorded_gpus": len(gpus),
         "host_count": len(forests),
@@ -122,6 +118,8 @@ def overview(
         **unit_percents(forests),
     }
     summary["waiting_percent"] = summary["input_percent"] + summary["input_between_steps_percent"]
+    of_median = classify_input(summary["input_percent_median"], summary["other_percent"])
+    summary["median_is_milder"] = of_median != classify_input(summary["input_percent"], summary["other_percent"])
     reported = [f"The profiler reported: {text}" for forest in forests for text in _reports(forest)]
     idle, count = idle_devices(forests)
     unused = [f"No work was recorded on {len(idle)} of {count} devices: {', '.join(idle)}."] if idle else []
@@ -180,17 +178,11 @@ def _top_ops(ops: Ops) -> pd.DataFrame:
 def _typical_wait(steps: Steps) -> dict[str, object]:
     waited, length = (steps.recorded[name].to_numpy() for name in ("input_ms", "step_ms"))
     if not waited.sum() > 0:
-        return {
-            "input_percent_median": percent(0.0, len(waited)),
-            "longest_wait_step": None,
-            "longest_wait_share": 0.0,
-            "waits_only_at_starts": False,
-        }
+        return {"input_percent_median": percent(0.0, len(waited)), "longest_wait_step": None, "longest_wait_share": 0.0}
     return {
         "input_percent_median": float(np.median(100 * waited[length > 0] / length[length > 0])),
         "longest_wait_step": int(steps.recorded.index.to_numpy()[waited.argmax()]),
         "longest_wait_share": float(waited.max() / waited.sum()),
-        "waits_only_at_starts": waits_only_at_starts(steps),
     }
 
 
@@ -228,7 +220,7 @@ def _longest(forests: Sequence[Forest], steps: Steps) -> dict[str, Any]:
 
 
 def _named_by_op(forest: Forest, event: int) -> str:
-    """Return the name of an event; of a call by which Python starts an op, which is much of it, that of the op."""
+    """Return the name of an event, or of the op that takes much of a call by which Python starts it."""
     host = forest.host
     name = str(host.names[host.metadata[event]])
     if not name.startswith(_CALLS_OF_PYTHON):

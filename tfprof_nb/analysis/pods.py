@@ -4,8 +4,6 @@ Each host has its own numbers of steps and its own start of the capture, so step
 as in XProf (`step_intersection.cc`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -49,13 +47,6 @@ class Pods(Result):
 
 def pods(forests: Sequence[Forest], steps: Steps) -> Pods:
     """Compare the hosts of a profile, step by step.
-
-    Parameters
-    ----------
-    forests
-        One per host.
-    steps
-        The same hosts' steps.
 
     Returns
     -------

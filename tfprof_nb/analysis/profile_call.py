@@ -89,12 +89,8 @@ def call_profile(recorded: RecordedCall, forest: Forest, graphs: Graphs) -> Call
 
     Parameters
     ----------
-    recorded
-        The call.
     forest
         The profile's host; the call is the event named `CALL`.
-    graphs
-        The tf.functions that ran.
     """
     changes, ops = recorded.changes, recorded.ops
     added = _added(changes.assign(bytes=changes["bytes"].where(~changes["serial"].isin(recorded.shared), 0)))

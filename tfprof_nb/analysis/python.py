@@ -4,8 +4,6 @@ A sample stands for the time from halfway to the sample before it to halfway to 
 innermost line of the user's code on the stack: time in libraries is that of the line that called them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -112,10 +110,6 @@ def python(
 
     Parameters
     ----------
-    forests, groupings, stacks
-        One per host: its events, their step groups, and the samples of stacks.
-    steps
-        The steps of all hosts.
     labels
         The names of notebook cells by the names of the files that they were compiled as.
 

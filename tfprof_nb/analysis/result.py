@@ -1,7 +1,5 @@
 """What every analysis returns: a table, headline numbers, and notes on what is missing or estimated."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self

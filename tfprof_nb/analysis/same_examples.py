@@ -4,8 +4,6 @@ In: for each dataset and pass, a number per example, in order. Threads may mix t
 to run, so that losses tell little; what changes from pass to pass tells more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

@@ -5,8 +5,6 @@ are compared with those of the cell as it is under the same seeds; how far they 
 the cell as it is.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -92,8 +90,6 @@ def trial(ran: Ran, rule: str, claim: str = "equal") -> Trial:
 
     Parameters
     ----------
-    ran
-        Its runs.
     rule
         The id of the rule that made the change.
     claim

@@ -1,8 +1,9 @@
-"""The verdict: how far waiting for input bounds the program, by the thresholds of the TensorFlow Profiler guide."""
+"""The verdict: how far waiting for input bounds the program. All pages, the advice and the digest say this one.
 
-from __future__ import annotations
+It has the thresholds of the TensorFlow Profiler guide, and a reason where these alone would mislead.
+"""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,9 +12,14 @@ from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.formats.marks import SESSION_RUN
 
 Verdict = Literal["not", "potentially", "moderately", "highly", "unknown"]
+# Why the input does not bound a program that the guide's thresholds suspect: each fetch is short; steps wait at the
+# start of a pass only; the other time is Python's, as all data is fetched in the steps or Python was sampled; it is
+# little.
+Reason = Literal["", "short_fetches", "only_at_starts", "python", "little_other_time"]
 
 # Shares of step time (`op_stats_to_overview_page.cc`).
 HIGHLY_PERCENT, MODERATELY_PERCENT, POTENTIALLY_OTHER_PERCENT = 20.0, 5.0, 3.0
+_MUCH_OTHER_PERCENT = 10.0
 # To fetch a batch costs about this much, whatever is in it.
 FETCH_COSTS_MS = 0.5
 # A pass over the data begins with a long wait: so much longer than the median, in so few of the steps.
@@ -22,13 +28,36 @@ _LONG_WAIT, _RARE_SHARE = 10.0, 0.15
 MOST_WAITING = 0.5
 
 
-def input_verdict(steps: Steps) -> Verdict:
-    """Classify how far waiting for input bounds the measured steps.
+class InputVerdict(NamedTuple):
+    """How far waiting for input bounds the measured steps, why if that is not what the guide's thresholds say."""
+
+    verdict: Verdict
+    reason: Reason
+    by_guide: Verdict
+
+
+def input_verdict(steps: Steps, *, python_sampled: bool = False, on_tpu: bool = False) -> InputVerdict:
+    """Decide how far waiting for input bounds the measured steps.
 
     It is unknown for the runs of a TensorFlow 1 session: a trace of `session.run` does not include the waiting before.
     """
     shares = steps.shares
-    return "unknown" if are_session_runs(steps) else classify_input(shares["input_ms"], shares["other_ms"])
+    by_guide = "unknown" if are_session_runs(steps) else classify_input(shares["input_ms"], shares["other_ms"])
+    reason: Reason = ""
+    if by_guide == "moderately" and steps.summary["input_ms_mean"] < FETCH_COSTS_MS:
+        reason = "short_fetches"
+    elif by_guide in ("moderately", "highly") and waits_only_at_starts(steps):
+        reason = "only_at_starts"
+    elif by_guide == "potentially" and shares["other_ms"] < _MUCH_OTHER_PERCENT:
+        reason = "little_other_time"
+    elif by_guide == "potentially" and not on_tpu and (python_sampled or _fetches_in_steps(steps)):
+        reason = "python"
+    return InputVerdict("not" if reason else by_guide, reason, by_guide)
+
+
+def _fetches_in_steps(steps: Steps) -> bool:
+    """Whether every measured step fetched data, so that none of its other time can be waiting for data."""
+    return bool((steps.recorded["input_ms"] > 0).all()) and len(steps.recorded) > 0
 
 
 def are_session_runs(steps: Steps) -> bool:

@@ -1,7 +1,5 @@
 """``benchmark_input``: an input pipeline by itself, what each stage adds, and what changes gain."""
 
-from __future__ import annotations
-
 import math
 import sys
 import warnings

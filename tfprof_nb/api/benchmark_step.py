@@ -1,7 +1,5 @@
 """``benchmark_step``: a training step on a batch in memory, as it is and changed."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The dialog that captures running programs: addresses, duration, levels, a button, and the dashboard below."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """``capture_remote``: sampling mode, which captures programs in other processes, here or on other machines."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Iterable

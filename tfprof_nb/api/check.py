@@ -1,7 +1,5 @@
 """``check``: what can and cannot be captured here, and what to do about it."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,7 +1,5 @@
 """``compare``: two profiles, before and after a change."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from functools import partial

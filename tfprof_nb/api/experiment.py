@@ -1,7 +1,5 @@
 """``experiment``: which of two programs is faster, from runs in turn without a profiler."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import product

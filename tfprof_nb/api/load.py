@@ -1,7 +1,5 @@
 """``load``: profiles from files."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """``profile``, ``start`` and ``stop``: capture a block, a function's calls, or what runs between two calls."""
 
-from __future__ import annotations
-
 import copy
 import functools
 import inspect

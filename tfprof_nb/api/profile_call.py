@@ -1,7 +1,5 @@
 """``profile_call``: what one call of a function costs in memory and time."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """``profile_session``: captures of a TensorFlow 1 session's runs."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from types import TracebackType

@@ -1,7 +1,5 @@
 """``rules``: the rules of advice, as a table."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from tfprof_nb.analysis.advice import catalogue

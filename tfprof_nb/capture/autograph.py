@@ -1,7 +1,5 @@
 """Where code comes from that AutoGraph generated: `tf.function` and tf.data run converted copies of functions."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple

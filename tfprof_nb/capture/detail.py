@@ -8,8 +8,6 @@ calls of functions and runs of sessions, with what lies between, if these and th
 Events mark where recording of ops ends, and begins again (`formats.marks`).
 """
 
-from __future__ import annotations
-
 import functools
 import threading
 import time

@@ -4,8 +4,6 @@
 ``tf.summary.trace_on`` all use one class of sessions, which is replaced while a capture runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path

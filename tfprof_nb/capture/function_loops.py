@@ -4,8 +4,6 @@ The cell's own loops are marked by `lines`. Functions outlive the capture, so th
 ``sys.monitoring`` tells which lines they reach. A loop of short passes is not followed: it makes no steps.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import inspect

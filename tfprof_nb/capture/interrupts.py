@@ -1,7 +1,5 @@
 """Delay interrupts: a capture must start and end completely, or the next one finds what is left of it."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator

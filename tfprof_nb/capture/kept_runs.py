@@ -1,7 +1,5 @@
 """Which runs a notebook keeps: the newest that it made itself. What others wrote is never removed."""
 
-from __future__ import annotations
-
 import os
 import zlib
 from collections.abc import Collection

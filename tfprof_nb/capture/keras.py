@@ -4,8 +4,6 @@ A step is what Keras 2 marked: the batch's begin callbacks, the function that tr
 callbacks. ``tf_keras``, which is Keras 2, marks its own steps and is left as it is.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import threading

@@ -3,8 +3,6 @@
 Methods are wrapped on the callback objects themselves while a capture runs; afterwards the objects are as they were.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from contextlib import ExitStack

@@ -4,8 +4,6 @@ A mark calls a name in `builtins`. The clock sets that name to nearly nothing be
 `LineClock.enter` during the recording, and to a counter, at a tenth of the cost, for places that run very often.
 """
 
-from __future__ import annotations
-
 import builtins
 import itertools
 import threading

@@ -5,8 +5,6 @@ conditions, ``with``, ``try`` and ``match`` blocks. Bodies of functions and clas
 the capture, and TensorFlow converts some of them.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Measure how busy other programs keep the processors meanwhile: a profile made beside them shows longer times."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

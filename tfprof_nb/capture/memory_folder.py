@@ -1,7 +1,5 @@
 """A folder in memory, to which TensorFlow saves a profile before it goes to disk: a full disk loses nothing."""
 
-from __future__ import annotations
-
 import ctypes
 import uuid
 import weakref

@@ -5,8 +5,6 @@ more when it saves them. What the events take is estimated by the process' growt
 allocate.
 """
 
-from __future__ import annotations
-
 import os
 import statistics
 import threading

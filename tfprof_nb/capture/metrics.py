@@ -3,8 +3,6 @@
 A thread reads them on the clock of the profile, nanoseconds since 1970.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence

@@ -3,8 +3,6 @@
 Programs hold `load_model` itself, so what it calls is wrapped: functions that their module looks up by name.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager

@@ -4,8 +4,6 @@ Neither values nor texts of objects are recorded, and no code of the user's runs
 attributes of NumPy's and TensorFlow's own types are looked at, nothing else.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import sys
@@ -119,7 +117,7 @@ def _facts(scopes: Sequence[_Scope]) -> list[NameFacts]:
 
 
 def _value(scope: Mapping[str, Any], name: str) -> tuple[bool, Any]:
-    """Return whether a name is bound, and to what; of one with dots, as far as instance dictionaries tell."""
+    """Return whether a name is bound, and to what; instance dictionaries tell this of attributes."""
     first, *rest = name.split(".")
     if first not in scope:
         return False, None

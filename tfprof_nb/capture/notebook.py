@@ -1,7 +1,5 @@
 """The notebook that a capture runs in: its cells, and the end of the running cell."""
 
-from __future__ import annotations
-
 import ast
 import difflib
 import linecache

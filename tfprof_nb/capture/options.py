@@ -1,7 +1,5 @@
 """What TensorFlow's profiler should record, and what it did record."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from numbers import Integral

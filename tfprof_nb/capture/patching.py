@@ -1,7 +1,5 @@
 """Replace attributes of other packages while a capture runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType

@@ -1,7 +1,5 @@
 """How long a program computes between two batches, by tf.data's own count: also where fetching is part of a graph."""
 
-from __future__ import annotations
-
 import functools
 import weakref
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Record one call: every eager tensor and variable during its life, and every op that Python runs."""
 
-from __future__ import annotations
-
 import gc
 import itertools
 import weakref

@@ -1,7 +1,5 @@
 """TensorFlow's profiler: a session that any thread can begin and end, and that is saved in the background."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 import time

@@ -1,7 +1,5 @@
 """Keep the log lines of TensorFlow's profiler out of the profiled cell's output."""
 
-from __future__ import annotations
-
 import os
 import re
 import tempfile

@@ -8,8 +8,6 @@ collection of garbage met half made (Python 3.11 collects wherever it allocates)
 by iterators written in C, within one call, and no frame is ever held here.
 """
 
-from __future__ import annotations
-
 import gc
 import sys
 import threading

@@ -1,7 +1,5 @@
 """One capture: it records while a block runs, and writes a run folder."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import threading

@@ -1,7 +1,5 @@
 """The run folder of a capture: written in a staging folder, moved to its place when it is complete."""
 
-from __future__ import annotations
-
 import errno
 import glob
 import itertools

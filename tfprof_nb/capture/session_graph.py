@@ -1,7 +1,5 @@
 """A graph of TensorFlow 1 as a section ``graphs`` (docs/sidecar.md), with what tfprof knows of its nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

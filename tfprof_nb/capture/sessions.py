@@ -4,8 +4,6 @@ A run folder gets ``<host>.<number>.run_metadata.pb`` for each recorded run, and
 with what TensorFlow knows of its nodes (docs/sidecar.md, section ``graphs``).
 """
 
-from __future__ import annotations
-
 import shutil
 import socket
 import threading

@@ -4,8 +4,6 @@ It has one section per collector (`formats.sidecar`, ``docs/sidecar.md``). A pro
 only lacks what the sections add.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import warnings

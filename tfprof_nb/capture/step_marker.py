@@ -1,7 +1,5 @@
 """A Keras callback that marks steps for profilers other than ours. Importing this module imports Keras."""
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The steps of a program while it runs: how long each takes, and how much of that waits for data."""
 
-from __future__ import annotations
-
 import functools
 import threading
 import time

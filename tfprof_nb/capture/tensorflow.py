@@ -1,7 +1,5 @@
 """The parts of TensorFlow that a capture uses, imported when first needed."""
 
-from __future__ import annotations
-
 from functools import cache
 from types import ModuleType
 from typing import Any

@@ -5,8 +5,6 @@ and a third of the time that saving takes. There is no option for it. Thread poo
 places that `SetEventCollector` (`tsl/platform/tracing.h`) fills; when the profiler stops, it empties them itself.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from functools import cache

@@ -1,7 +1,5 @@
 """Time a call without a profiler: to the end of what it started on the devices, beside the load of other programs."""
 
-from __future__ import annotations
-
 import gc
 import sys
 import time

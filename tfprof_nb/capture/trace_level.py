@@ -4,8 +4,6 @@ TensorFlow takes the level when a session starts. Its tracer compares each event
 (`tsl/profiler/lib/traceme_recorder.h`), which the end of the session resets.
 """
 
-from __future__ import annotations
-
 import ctypes
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which TensorFlow ran, since the same work takes other times in other versions, and whether it saw a GPU."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

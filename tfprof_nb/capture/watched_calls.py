@@ -1,7 +1,5 @@
 """Tells of each call of a tf.function from Python that ends, and of each run of a session."""
 
-from __future__ import annotations
-
 import functools
 import threading
 import time

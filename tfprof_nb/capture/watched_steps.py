@@ -1,7 +1,5 @@
 """Tells of each marked step that begins and ends, whoever marks it."""
 
-from __future__ import annotations
-
 import functools
 import threading
 import weakref

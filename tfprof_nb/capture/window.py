@@ -1,7 +1,5 @@
 """The part of a block that is recorded: when it begins and how long it is, in steps and in time."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack

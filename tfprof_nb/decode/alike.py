@@ -1,7 +1,5 @@
 """Find what occurs again: many events have the same stats, byte by byte, and need to be read only once."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tfprof_nb._arrays import Int64

@@ -1,7 +1,5 @@
 """Read Chrome traces: TensorFlow 1's timelines, TensorFlow 2's ``trace.json.gz``, ours, and other programs'."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from itertools import count
@@ -10,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tfprof_nb._arrays import Int64, Objects
-from tfprof_nb.decode.brackets import match
+from tfprof_nb._arrays import Bools, Int64, Objects
 from tfprof_nb.decode.chrome_json import ChromeEvents, Key, read_events
 from tfprof_nb.decode.clock import read_clock
 from tfprof_nb.decode.host import Host, StatValue
@@ -39,10 +36,6 @@ def read_chrome_trace(data: bytes, name: str, source: str = "") -> Host:
     ----------
     data
         The JSON: an object with ``traceEvents``, or an array of events, whose closing bracket may be missing.
-    name
-        The host's key.
-    source
-        The file's name in messages; ``name`` by default.
 
     Raises
     ------
@@ -106,7 +99,7 @@ def _matched(frame: pd.DataFrame, keys: list[str]) -> tuple[pd.DataFrame, int]:
     """Join opening events with their closing events; count those that are never closed."""
     group = np.asarray(frame.groupby(keys, sort=False).ngroup(), dtype=np.int64)
     opens = frame["phase"].isin(["B", *_ASYNC_OPENS]).to_numpy(bool)
-    closing = match(group, opens)[opens]
+    closing = _match(group, opens)[opens]
     closed = closing >= 0
     opened, closers = frame[opens], frame.iloc[closing[closed]]
     end_us = np.full(len(opened), np.nan)
@@ -155,3 +148,39 @@ def _left_out(trace: ChromeEvents) -> list[str]:
     counts = {**trace.left_out, **{str(phase): int(number) for phase, number in objects.items()}}
     kinds = ", ".join(f"{number:,} of phase {phase}" for phase, number in counts.items())
     return [f"Events that have no time on a thread were not read: {kinds}."] if counts else []
+
+
+def _match(group: Int64, opens: Bools) -> Int64:
+    """Return for each event the event that closes it: in each group, the last one opened is closed first.
+
+    Parameters
+    ----------
+    group
+        The group of each event; only events of the same group match. Events are in order of time.
+    opens
+        Whether each event opens or closes.
+
+    Returns
+    -------
+    array
+        The row of each event's closing event; -1 for events that are never closed, and for closing events.
+
+    Examples
+    --------
+    >>> _match(np.array([0, 0, 0, 0, 0]), np.array([False, True, True, False, True])).tolist()
+    [-1, -1, 3, -1, -1]
+    """
+    order = np.argsort(group, kind="stable")
+    groups, step = pd.Series(group[order]), pd.Series(np.where(opens[order], 1, -1))
+    level = step.groupby(groups).cumsum()
+    # A closing event without an opening one would take the level below its lowest so far: it is ignored.
+    depth = level - level.groupby(groups).cummin().clip(upper=0) + (step < 0)
+    # An event and its closing event have the same depth, and no other event of that depth lies between them.
+    pairs = order[np.lexsort((depth.to_numpy(), groups.to_numpy()))]
+    depth_of = np.empty(len(order), dtype=np.int64)
+    depth_of[order] = depth
+    first, second = pairs[:-1], pairs[1:]
+    same = (group[first] == group[second]) & (depth_of[first] == depth_of[second]) & opens[first] & ~opens[second]
+    closing = np.full(len(group), -1, dtype=np.int64)
+    closing[first[same]] = second[same]
+    return closing

@@ -57,8 +57,6 @@ def read_clock(events: pd.DataFrame, source: str, *, of_tensorflow: bool = True,
     ----------
     events
         With ``ts_us`` and ``dur_us``.
-    source
-        The file's name in messages.
     of_tensorflow
         Whether TensorFlow, or this package, wrote the trace.
     base_ns

@@ -87,8 +87,6 @@ def read_lines(wire: Wire, lines: Parts, names: Metadata, left_out: Bools) -> tu
 
     Parameters
     ----------
-    wire, names
-        The file and its event metadata.
     lines
         The lines' messages, by plane.
     left_out

@@ -1,7 +1,5 @@
 """A profile's file: its decompressed bytes, and its kind."""
 
-from __future__ import annotations
-
 import mmap
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """Say what a JSON file seems to be that is no trace."""
 
-from __future__ import annotations
-
 from typing import Any
 
 _MAX_KEYS, _MAX_LENGTH = 4, 30

@@ -3,8 +3,6 @@
 Steps, kernels with their launches and ops, copies, Python calls and devices: everything else stays as it is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import replace

@@ -5,8 +5,6 @@ first field in a lane is a guess that must be proven: a message's first lane sta
 other lane must start where the lane before it stopped. Lanes that do not are run again from there.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -36,8 +34,6 @@ def find_fields(wire: Wire, begin: Int64, end: Int64) -> Int64:
 
     Parameters
     ----------
-    wire
-        The file.
     begin, end
         The first position of each message and the position after it; ascending, without overlap.
 

@@ -1,7 +1,5 @@
 """Durations whose sum int64 holds."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tfprof_nb._arrays import Int64

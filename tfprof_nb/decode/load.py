@@ -1,7 +1,5 @@
 """Open profile files, each in its own format."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Read ``local.trace``, which TensorFlow 2.0 and 2.1 wrote: a `Trace` message with the ops of each device."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd
@@ -57,15 +55,6 @@ message Argument {
 
 def read_local_trace(data: bytes, name: str, source: str = "") -> Host:
     """Decode a `Trace` message.
-
-    Parameters
-    ----------
-    data
-        The message.
-    name
-        The host's key.
-    source
-        The file's name in messages; ``name`` by default.
 
     Raises
     ------

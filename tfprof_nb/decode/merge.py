@@ -1,7 +1,5 @@
 """Several runs of one host as one timeline, one after another."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -40,8 +38,6 @@ def merge_runs(hosts: Sequence[Host], name: str) -> Host:
     ----------
     hosts
         The runs, each decoded by itself, with the run's name.
-    name
-        The merged host's key.
     """
     starts, notes = _starts(hosts)
     order = np.argsort(starts, kind="stable").tolist()

@@ -1,7 +1,5 @@
 """Leave the program's text and the paths of files out of what a capture recorded."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Refuse files that do not fit into the free memory: the system would kill the process."""
 
-from __future__ import annotations
-
 from tfprof_nb._errors import BadProfileError
 from tfprof_nb._memory import free_bytes
 from tfprof_nb._units import size

@@ -4,8 +4,6 @@
 `executed_nodes` returns its nodes as a frame.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -131,10 +129,6 @@ def read_run_metadata(data: bytes, name: str, source: str = "") -> Host:
     ----------
     data
         The message, binary or as protobuf's text.
-    name
-        The host's key.
-    source
-        The file's name in messages; ``name`` by default.
 
     Raises
     ------

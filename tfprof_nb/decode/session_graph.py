@@ -1,7 +1,5 @@
 """Read what tfprof's views need of a session's runs: the nodes that ran, and the graph that the capture wrote."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple

@@ -68,8 +68,6 @@ def arrange(
 
     Parameters
     ----------
-    name
-        The host's key.
     nodes
         One row per execution, with `NODE_COLUMNS`: ``device`` as TensorFlow names it, ``thread`` by number.
     tensors

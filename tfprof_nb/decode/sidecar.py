@@ -1,7 +1,5 @@
 """Read the sidecar, ``<host>.tfprof.json.gz``, which the capture wrote beside a profile (``docs/sidecar.md``)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -28,8 +28,6 @@ def build_host(name: str, events: pd.DataFrame, planes: PlaneStats, **about: Any
 
     Parameters
     ----------
-    name
-        The host's key.
     events
         One row per event, with `COLUMNS`. Plane and id identify a line; its first event names it.
     planes

@@ -1,7 +1,5 @@
 """Read tfprof's own profiles: the `ProfileProto` that ``Profiler.serialize_to_string`` and ``ProfileContext`` wrote."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterator
 from typing import Any
@@ -65,15 +63,6 @@ message Tuple {
 
 def read_tfprof_profile(data: bytes, name: str, source: str = "") -> Host:
     """Decode a `ProfileProto`: when each node ran, step by step.
-
-    Parameters
-    ----------
-    data
-        The message.
-    name
-        The host's key.
-    source
-        The file's name in messages; ``name`` by default.
 
     Raises
     ------

@@ -1,7 +1,5 @@
 """Read TensorFlow 1's timelines: Chrome traces with a process per device, and the lifetimes of tensors."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

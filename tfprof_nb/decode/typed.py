@@ -1,7 +1,5 @@
 """Check that JSON has the types that a declaration promises, so that the code that uses it need not doubt them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Read XSpace (``*.xplane.pb``), the format of TensorFlow's, JAX's and XLA's profiles."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np
@@ -37,10 +35,6 @@ def read_xspace(data: Data, name: str, source: str = "") -> Host:
     ----------
     data
         The file's bytes; a memory map keeps peak memory low.
-    name
-        The host's key.
-    source
-        The file's name in messages; ``name`` by default.
 
     Raises
     ------

@@ -5,8 +5,6 @@ planes are processes, lines are threads, stats are arguments; and the names of p
 stats and the lines' ids, so that `decode.chrome_trace` reads the same profile.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """A profile in brief, or a page of it, as Markdown: for an issue or an assistant."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Results and frames as JSON can hold them, for programs and assistants; `markdown` writes them as Markdown."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

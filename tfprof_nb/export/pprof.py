@@ -1,7 +1,5 @@
 """Profiles for pprof: gzipped ``profile.proto`` (github.com/google/pprof, proto/profile.proto)."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Hashable, Sequence
 from typing import Generic, NamedTuple, TypeVar
@@ -29,8 +27,6 @@ def pprof(measure: str, unit: str, samples: Sequence[Sample]) -> bytes:
     ----------
     measure, unit
         What the second value of a sample counts, e.g. ``micros`` in ``microseconds``.
-    samples
-        The samples.
     """
     texts, functions, locations = _Numbers[str](0), _Numbers[tuple[str, str]](1), _Numbers[Location](1)
     texts.of("")

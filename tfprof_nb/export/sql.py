@@ -1,13 +1,9 @@
 """SQL over frames, for ``Profile.sql``. Only the tables that a query names are computed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
-
-from tfprof_nb._errors import MissingDependencyError
 
 Frames = Mapping[str, Callable[[], pd.DataFrame]]
 
@@ -21,10 +17,9 @@ def run_sql(query: str, frames: Frames) -> pd.DataFrame:
     ------
     ValueError
         If the query is wrong, or names an unknown table.
-    MissingDependencyError
-        If DuckDB is not installed.
     """
-    duckdb = _duckdb()
+    import duckdb
+
     with duckdb.connect(config={"enable_external_access": "false"}) as database:
         try:
             named = {name.lower() for name in database.get_table_names(query)}
@@ -36,14 +31,6 @@ def run_sql(query: str, frames: Frames) -> pd.DataFrame:
             raise ValueError(f"{error}\nThe tables are: {', '.join(frames)}.") from None
         except duckdb.Error as error:
             raise ValueError(str(error)) from None
-
-
-def _duckdb() -> Any:
-    try:
-        import duckdb
-    except ImportError:
-        raise MissingDependencyError('SQL needs DuckDB: run `pip install "duckdb>=1.1"`.') from None
-    return duckdb
 
 
 def with_index(frame: pd.DataFrame) -> pd.DataFrame:

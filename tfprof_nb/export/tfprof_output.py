@@ -1,7 +1,5 @@
 """tfprof's outputs of a view of a graph: text, a timeline for Chrome's trace viewer, a profile for pprof."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence

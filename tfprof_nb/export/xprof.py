@@ -1,9 +1,6 @@
 """Any tool of the installed XProf (the package xprof), with its tables as frames."""
 
-from __future__ import annotations
-
 import gzip
-import importlib.util
 import json
 import os
 import shutil
@@ -55,8 +52,6 @@ def run_tool(run: Run, tool: str, params: Mapping[str, Any] | None = None) -> An
 
     Parameters
     ----------
-    run
-        The files to read.
     tool
         XProf's name of the tool, e.g. ``framework_op_stats``, ``hlo_stats`` or ``roofline_model``.
     params
@@ -71,7 +66,7 @@ def run_tool(run: Run, tool: str, params: Mapping[str, Any] | None = None) -> An
     Raises
     ------
     MissingDependencyError
-        XProf is not installed, or does not work with the packages that are.
+        XProf does not work with the packages that are installed.
     ValueError
         It has no such tool, or can't read these files.
     """
@@ -80,8 +75,6 @@ def run_tool(run: Run, tool: str, params: Mapping[str, Any] | None = None) -> An
     foreign = next((file for file in run.files if not file.name.endswith(XSPACES)), None)
     if foreign is not None:
         raise ValueError(f"XProf reads only files *{XSPACE}, not {foreign.name}.")
-    if importlib.util.find_spec("xprof") is None:
-        raise MissingDependencyError("This needs XProf: pip install xprof")
     if tool in _OF_ONE_HOST and len(run.hosts) > 1:
         raise ValueError(f"XProf's {tool} takes one host at a time: use p.host(name), of {', '.join(run.hosts)}.")
     with tempfile.TemporaryDirectory(prefix="tfprof_nb_") as folder:

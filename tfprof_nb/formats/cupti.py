@@ -1,7 +1,5 @@
 """What is said of CUPTI, NVIDIA's profiling library, by `check` before a capture and by profiles that lack a GPU."""
 
-from __future__ import annotations
-
 CANNOT_BE_LOADED = "{library} cannot be loaded"
 ONLY_ADMINISTRATORS = "only administrators may profile the GPU (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)"
 PERMIT = (

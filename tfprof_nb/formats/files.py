@@ -1,7 +1,5 @@
 """Names of the files and folders that a run is stored in: ``<logdir>/plugins/profile/<run>/<host>.xplane.pb``."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The label of a run folder: what a capture is called, what it found, and which files of the folder are its own."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import TypedDict, cast

@@ -1,7 +1,5 @@
 """Names of the events that mark what the program did, and of the stats on them."""
 
-from __future__ import annotations
-
 # A step mark is an event with these two stats, as TensorFlow defines them: the step's number, and 1 where the event is
 # the root of everything that runs inside it.
 STEP_NUMBER = "step_num"

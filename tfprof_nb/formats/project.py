@@ -1,7 +1,5 @@
 """A project's settings: the table ``[tool.tfprof_nb]`` of the nearest ``pyproject.toml`` that has one."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Protobuf messages that no installed package has classes for, declared in protobuf's own language."""
 
-from __future__ import annotations
-
 import re
 from functools import cached_property
 from typing import Any

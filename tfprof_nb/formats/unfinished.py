@@ -1,7 +1,5 @@
 """What a process writes until it is whole: a name that tells the process, and the removal of what killed ones left."""
 
-from __future__ import annotations
-
 import glob
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Names that TensorFlow's profiler writes into its files, and that readers of other formats use in the same sense."""
 
-from __future__ import annotations
-
 HOST_PLANE = "/host:CPU"
 COUNTERS = "_counters_"  # the line of a trace's counters
 ANNOTATION = "annotation_only"  # the stat of events that name a stretch of the program, and are no work themselves

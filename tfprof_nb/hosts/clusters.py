@@ -1,7 +1,5 @@
 """Hosts reduced by the workers of a Dask cluster, each of which reads the files of its hosts itself."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -73,7 +71,7 @@ def _outcome(future: Any) -> Outcome:
 
 
 def reduce_on_worker(file: Path, name: str, stored: tuple[StoredFile, ...]) -> Outcome:
-    """Reduce one host where this runs; of files at a URL, from copies that are removed again."""
+    """Reduce one host where this runs, files at a URL from copies that are removed again."""
     if not stored:
         return attempt(file, name)
     with tempfile.TemporaryDirectory() as folder:

@@ -4,8 +4,6 @@ The processes are started anew rather than forked, since a notebook's process ha
 `multiprocessing`, which would import the user's script again. They end with their input: nothing outlives the kernel.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import subprocess

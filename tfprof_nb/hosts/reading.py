@@ -1,7 +1,5 @@
 """Read a run of many hosts: each reduced to what pages on all hosts need."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

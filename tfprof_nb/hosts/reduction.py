@@ -4,8 +4,6 @@ A `ReducedHost` takes the place of a `Forest`: `Forest.once` of an analysis in `
 computed where the host was read; whatever else is asked for is read from the file again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """What the magics are given: the kinds of their options, and their lines parsed."""
 
-from __future__ import annotations
-
 import argparse
 import inspect
 import keyword

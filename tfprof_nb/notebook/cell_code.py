@@ -1,7 +1,5 @@
 """Compiles the text of a notebook cell and runs it, as IPython does."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import io
@@ -22,8 +20,6 @@ def compiled(shell: InteractiveShell, text: str, interactivity: str, lines: Cell
 
     Parameters
     ----------
-    shell
-        The shell that will run it.
     text
         A cell, with the magics that are in it.
     interactivity

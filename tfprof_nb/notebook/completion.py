@@ -1,7 +1,5 @@
 """What Tab offers after a magic: its options, and where it takes a profile, their names and run folders."""
 
-from __future__ import annotations
-
 import argparse
 import difflib
 import re

@@ -1,7 +1,5 @@
 """What a capture does while its cell runs: a line and a bar per step under the cell, where the dashboard will stand."""
 
-from __future__ import annotations
-
 import contextvars
 import sys
 import threading

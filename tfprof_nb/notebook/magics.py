@@ -2,8 +2,6 @@
 # mypy: disable-error-code="no-untyped-call, untyped-decorator"
 # (IPython's magic_arguments has no types.)
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Coroutine, Iterator

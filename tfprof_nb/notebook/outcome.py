@@ -1,7 +1,5 @@
 """What follows a capture: the profile is shown, and the notebook's oldest ones are removed."""
 
-from __future__ import annotations
-
 import argparse
 import gc
 import shlex

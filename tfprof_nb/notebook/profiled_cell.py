@@ -1,7 +1,5 @@
 """One run of a cell under a capture, and several of them."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import threading

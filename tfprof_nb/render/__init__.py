@@ -1,7 +1,5 @@
 """Draws panels as widgets, as static HTML and as text."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 from tfprof_nb.render.report import html_report

@@ -3,8 +3,6 @@
 Translucent colours serve light and dark themes alike. Styles are inline, since JupyterLab drops others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from markupsafe import Markup

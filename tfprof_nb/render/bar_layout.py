@@ -3,8 +3,6 @@
 In: numbers. Out: numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -154,8 +152,6 @@ def labels_that_fit(at: Floats, values: Floats, width: float) -> Int64:
     ----------
     at
         Where the middle of each label is.
-    values
-        What the labels say.
     width
         The width of a label, in the unit of ``at``.
 

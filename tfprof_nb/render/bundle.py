@@ -1,7 +1,5 @@
 """The widgets' JavaScript: built from js/ into the folder static/ beside this file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from markupsafe import Markup

@@ -1,7 +1,5 @@
 """A change as a card with buttons, as a widget; its JavaScript is built from ``js/src/change``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import anywidget

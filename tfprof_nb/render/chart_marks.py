@@ -3,8 +3,6 @@
 In: bars as they are drawn. Out: bqplot marks in the colour of the paper, which the theme sets.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import bqplot
@@ -36,14 +34,10 @@ def marks(panel: StackedBars, drawn: DrawnBars, marked: Bools, width: float, sca
 
     Parameters
     ----------
-    panel, drawn
-        The bars, and how they are drawn.
     marked
         Per bar, whether it is marked.
     width
         The width of a bar, in the unit of x.
-    scales
-        The scales of the chart.
     """
     x, totals = np.asarray(panel.x, dtype=np.float64), drawn.heights.sum(axis=0)
     y_px = scales["y"].max / _HEIGHT
@@ -81,8 +75,6 @@ def _stripes(x: Floats, heights: Floats, width: float, scales: Scales, y_px: flo
         The middle and the height of each bar, in the units of the axes.
     width
         The width of a bar, in the unit of x.
-    scales
-        The scales of the chart.
     y_px
         The height of one pixel, in the unit of y.
 

@@ -5,8 +5,6 @@ ordinal axis overlap at many bars, and its tooltips can't name a series while th
 linear with few ticks, and the legend is a `ReadoutWidget`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import uuid4
 

@@ -1,7 +1,5 @@
 """A menu, a slider or tabs in a report: every page is there, folded, and the report's script shows the chosen one."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Callable, Sequence
@@ -22,8 +20,6 @@ def choice(tabs: Tabs, draw: Callable[[Tab, int], Markup], others: Callable[[str
 
     Parameters
     ----------
-    tabs
-        The pages.
     draw
         Draws one page, given its position.
     others

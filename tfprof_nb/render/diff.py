@@ -1,7 +1,5 @@
 """A change of code, line by line, with the part of each line that differs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from itertools import takewhile, zip_longest

@@ -6,8 +6,6 @@ static form; a notebook that was reopened without a kernel shows the static form
 form is printed.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """A chart in a report: what a pointer on its picture reads, for the script that also draws the widget."""
 
-from __future__ import annotations
-
 import base64
 import json
 import zlib

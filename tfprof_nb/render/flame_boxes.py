@@ -1,7 +1,5 @@
 """The boxes of a flame graph as columns: what the widget is sent, and what a report holds for its script."""
 
-from __future__ import annotations
-
 import base64
 import json
 import zlib

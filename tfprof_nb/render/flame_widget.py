@@ -3,8 +3,6 @@
 In: a Flame panel. Out: an anywidget; its JavaScript is built from ``js/src/flame``.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import anywidget

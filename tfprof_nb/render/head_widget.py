@@ -1,7 +1,5 @@
 """The title line of a view, as a widget; its JavaScript is built from ``js/src/head``."""
 
-from __future__ import annotations
-
 import anywidget
 import traitlets
 

@@ -4,8 +4,6 @@ In: panels. Out: HTML that JupyterLab, GitHub, nbviewer and nbconvert show alike
 script needs to make it as lively as the widgets.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 A thread does it. It stops wherever it is, as with Ctrl+C, so work must be able to begin again.
 """
 
-from __future__ import annotations
-
 import contextvars
 import ctypes
 import sys

@@ -3,8 +3,6 @@
 In: panels. Out: text.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tfprof_nb._units import number

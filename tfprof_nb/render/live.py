@@ -1,7 +1,5 @@
 """A line and small bars that stand for a view until there is one: HTML without script, cheap to draw again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
@@ -19,8 +17,6 @@ def live_html(line: str, colored: str, bars: Sequence[tuple[float, float]], typi
 
     Parameters
     ----------
-    line
-        The text.
     colored
         The words in it, if it has them, that say what the coloured parts of the bars are.
     bars

@@ -3,8 +3,6 @@
 In: names of elements, attributes, text and markup. Out: markup.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import cache

@@ -1,7 +1,5 @@
 """The views of each notebook cell: when a cell runs again, the views of its last run are closed."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any, Protocol
 

@@ -4,8 +4,6 @@ It runs in a thread of its own: JupyterLab has messages of widgets handled besid
 interrupt does not reach them. So it has a button of its own that interrupts it.
 """
 
-from __future__ import annotations
-
 import ctypes
 import threading
 import time

@@ -1,7 +1,5 @@
 """A line of progress that vanishes at the end, in notebooks and terminals; output to files has none."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

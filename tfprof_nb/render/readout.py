@@ -3,8 +3,6 @@
 In: StackedBars, Lines and Bars panels. Out: the traits of a readout (see ``js/src/readout``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -3,8 +3,6 @@
 In: names, colours, values. Out: an anywidget; its JavaScript is built from ``js/src/readout``.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import anywidget

@@ -3,8 +3,6 @@
 In: a title and panels. Out: a whole HTML document.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from markupsafe import Markup

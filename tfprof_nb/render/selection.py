@@ -3,8 +3,6 @@
 The selection consists of traits, so that code can observe and set them, too.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import traitlets

@@ -3,8 +3,6 @@
 In: names. Out: texts of at most a given length.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
@@ -22,8 +20,6 @@ def short_names(names: Sequence[str], limit: int, trim: Callable[[str], str] = s
     ----------
     names
         The names, with slashes between their parts.
-    limit
-        The most characters that a text may have.
     trim
         Drops what a name that is too long loses first.
 

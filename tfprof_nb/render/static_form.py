@@ -3,8 +3,6 @@
 In: a title and panels. Out: HTML without script.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Tabs, a menu or a slider that switches panes in the browser, even while the kernel is busy."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4

@@ -3,8 +3,6 @@
 In: panels. Out: lines of at most 100 columns.
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -3,8 +3,6 @@
 In: panels and frames. Out: the same with fewer values.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The ticks of an axis: few, at round values. Shared by SVG, bqplot and text."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

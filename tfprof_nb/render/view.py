@@ -3,8 +3,6 @@
 In: panels. Out: an ipywidget that displays itself, and the other two forms on request.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

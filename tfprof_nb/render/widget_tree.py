@@ -1,7 +1,5 @@
 """Closing widgets with all their parts: ipywidgets keeps each part until it is closed itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import ipywidgets

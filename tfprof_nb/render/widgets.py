@@ -4,8 +4,6 @@ In: panels and a selection. Out: ipywidgets. Notes and key figures are HTML; cha
 trace are our own anywidgets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Advice: what to change, with the evidence and the estimated gain."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from typing import Any

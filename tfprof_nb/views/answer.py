@@ -14,7 +14,7 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
 from tfprof_nb.analysis.advice.catalogue import rules
-from tfprof_nb.analysis.advice.findings import usual_gain
+from tfprof_nb.analysis.advice.rule import usual_gain
 from tfprof_nb.analysis.answer import MODEL_KINDS, ONCE_KINDS, Answer, Diff
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown
 from tfprof_nb.analysis.overview import Overview
@@ -39,13 +39,11 @@ _MIN_STEP_SHARE = 0.2  # of the cell, for what a step is made of
 _MIN_STRIP = 0.02  # of the cell, for a part of the bar of the whole
 _LEAST = 0.0005  # of a whole: less is not written
 _NEARLY = 0.05
-_MAX_TO_DO, _MAX_SENTENCE = 48, 100
+_MAX_TO_DO = 48
 _WHOLE_FROM = 100.0
 _MOSTLY_EAGER = 50.0  # percent
 _BETWEEN = "TensorFlow between ops"
 _REST = theme.SILVER
-# The first sentence of a text, and the rest; a point in code ends none.
-_SENTENCE = re.compile(r"((?:`[^`]*`|[^`.]|\.(?!\s|$))+)\.\s*(.*)", re.DOTALL)
 _KERAS_STEP = re.compile(r"\b(?:multi|one)_step_on_(?:iterator|data)\b")  # names of its functions
 _COLORS = {
     **dict.fromkeys(MODEL_KINDS, HOST_COMPUTE),
@@ -69,7 +67,7 @@ def panels(
     return [
         lead(answer, advice, tree, overview),
         *_changes(answer, advice, tree, try_change),
-        KeyFigures(_facts(overview, steps)),
+        KeyFigures(facts(overview, steps)),
         *(_compositions(answer, tree, steps) if _tells(tree) else ()),
         *without_tree,
     ]
@@ -193,15 +191,11 @@ def _changes(answer: Answer, advice: Advice, tree: Breakdown, try_change: Try | 
 
 def _card(row: dict[Any, Any], diff: Diff, tree: Breakdown, *, leads: bool) -> Change:
     gain, _ = _gain(row)
-    to_do, fix = _to_do(diff), advice_view.fix(row)
     in_cell = line_at(row["place"])[0].startswith(("cell", "In["))
-    found = _SENTENCE.match(fix)
-    if leads and not to_do and found and len(found[1]) <= _MAX_SENTENCE:
-        to_do, fix = found.groups()
     return Change(
         place=row["place"],
-        action=to_do if leads else f"{row['finding']}.",
-        text=f"{row['evidence']} {fix}".rstrip(),
+        action=_to_do(diff) or rules()[row["rule"]].action if leads else f"{row['finding']}.",
+        text=f"{row['evidence']} {advice_view.fix(row)}".rstrip(),
         old=diff.old,
         new=diff.new,
         bars=_now_and_then(row, tree),
@@ -242,7 +236,7 @@ def _now_and_then(row: dict[Any, Any], tree: Breakdown) -> Sequence[Bar]:
     )
 
 
-def _facts(overview: Overview, steps: Steps) -> list[Figure]:
+def facts(overview: Overview, steps: Steps) -> list[Figure]:
     """Give the headline numbers: how long, how many, and how busy."""
     numbers, times = overview.summary, steps.timed["step_ms"]
     figures = []

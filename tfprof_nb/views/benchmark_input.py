@@ -1,7 +1,5 @@
 """A measured input pipeline: what each stage adds, what changes gained, beside the rate that a model can take."""
 
-from __future__ import annotations
-
 import math
 
 from tfprof_nb import _units

@@ -1,7 +1,5 @@
 """A measured step: examples per second as it is and changed."""
 
-from __future__ import annotations
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.benchmark_step import StepBenchmark
 from tfprof_nb.render import theme

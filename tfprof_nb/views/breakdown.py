@@ -1,7 +1,5 @@
 """Where the cell's time went, as a tree."""
 
-from __future__ import annotations
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown
 from tfprof_nb.render.panels import Column, Note, Panel, Table

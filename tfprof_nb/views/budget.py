@@ -1,7 +1,5 @@
 """A profile and its limits: what exceeds them, in words and as a table."""
 
-from __future__ import annotations
-
 import math
 
 import pandas as pd

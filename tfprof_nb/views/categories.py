@@ -1,7 +1,5 @@
 """The kinds of work in a step's time, with their colours: each meaning has one colour in all views."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tfprof_nb.render import theme

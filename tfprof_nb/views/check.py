@@ -1,7 +1,5 @@
 """Preflight: what to fix before a capture, then all checks."""
 
-from __future__ import annotations
-
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.render.content import Content
 from tfprof_nb.render.panels import Column, Note, Panel, Table

@@ -1,7 +1,5 @@
 """Columns and units that several views share."""
 
-from __future__ import annotations
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.events.names import without_calls
 from tfprof_nb.render.panels import Column

@@ -1,7 +1,5 @@
 """A program before and after a change: what was gained in words, then a picture, then the largest changes."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

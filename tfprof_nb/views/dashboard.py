@@ -6,29 +6,23 @@ import shlex
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from tfprof_nb import _units
+from tfprof_nb import _units, views
 from tfprof_nb.analysis.advice.advice import Advice
 from tfprof_nb.analysis.answer import Answer
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown
-from tfprof_nb.analysis.flame import Flame
 from tfprof_nb.analysis.functions.functions import Functions
-from tfprof_nb.analysis.graph.graph import Graph
 from tfprof_nb.analysis.input_pipeline import InputPipeline
-from tfprof_nb.analysis.kernels import Kernels
-from tfprof_nb.analysis.layers import Layers
-from tfprof_nb.analysis.memory.memory import Memory
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.overview import Overview
-from tfprof_nb.analysis.pods import Pods
 from tfprof_nb.analysis.python import Python
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.source.source import SourceLines
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.tf_data.tf_data import TfData
-from tfprof_nb.analysis.trace.trace import Trace
 from tfprof_nb.analysis.trial import Trial
 from tfprof_nb.formats.sidecar import INTERRUPTED_NOTE
 from tfprof_nb.render.content import Content
@@ -36,22 +30,12 @@ from tfprof_nb.render.panels import Note, Panel, Tab, Tabs
 from tfprof_nb.render.report import html_report
 from tfprof_nb.views import advice as advice_view
 from tfprof_nb.views import answer as answer_view
-from tfprof_nb.views import breakdown as breakdown_view
-from tfprof_nb.views import flame as flame_view
-from tfprof_nb.views import functions as functions_view
 from tfprof_nb.views import graph as graph_view
 from tfprof_nb.views import input_pipeline as input_pipeline_view
-from tfprof_nb.views import kernels as kernels_view
-from tfprof_nb.views import layers as layers_view
-from tfprof_nb.views import memory as memory_view
-from tfprof_nb.views import ops as ops_view
 from tfprof_nb.views import overview as overview_view
-from tfprof_nb.views import pods as pods_view
-from tfprof_nb.views import python as python_view
 from tfprof_nb.views import source as source_view
 from tfprof_nb.views import steps as steps_view
 from tfprof_nb.views import tf_data as tf_data_view
-from tfprof_nb.views import trace as trace_view
 from tfprof_nb.views import trial as trial_view
 from tfprof_nb.views.pages import PAGES, TAB_OF
 
@@ -99,21 +83,7 @@ class Results(Protocol):
     @property
     def ops(self) -> Ops: ...
     @property
-    def kernels(self) -> Kernels: ...
-    @property
-    def memory(self) -> Memory: ...
-    @property
     def functions(self) -> Functions: ...
-    @property
-    def layers(self) -> Layers: ...
-    @property
-    def flame(self) -> Flame: ...
-    @property
-    def graph(self) -> Graph: ...
-    @property
-    def pods(self) -> Pods: ...
-    @property
-    def trace(self) -> Trace: ...
     def host(self, name: str) -> Results: ...
 
 
@@ -194,7 +164,7 @@ def title(results: Results) -> str:
 
 
 def panels(results: Results, pages: str | Sequence[str] | None = None) -> Sequence[Panel]:
-    """Show the answer, then the pages; of several hosts, all together or any one. Pages are made when looked at.
+    """Show the answer, then the pages, of all hosts together or of any one. Pages are made when looked at.
 
     Raises
     ------
@@ -284,40 +254,14 @@ def check_pages(names: str | Iterable[str]) -> list[str]:
 
 
 def page_panels(results: Results, name: str) -> list[Panel]:
-    """Return what a page shows, computing only the results that it needs."""
+    """Return what a page shows, computing only the results that it needs: by default, the result of its name."""
     match name:
         case "overview":
             return overview_view.panels(results.overview, results.steps)
-        case "advice":
-            return advice_view.panels(results.advice)
-        case "breakdown":
-            return breakdown_view.panels(results.breakdown)
-        case "steps":
-            return steps_view.panels(results.steps)
         case "source":
             return source_view.panels(results.source, results.python)
-        case "python":
-            return python_view.panels(results.python)
         case "input_pipeline":
             return input_pipeline_view.panels(results.input_pipeline, results.tf_data, results.steps)
-        case "tf_data":
-            return tf_data_view.panels(results.tf_data)
-        case "ops":
-            return ops_view.panels(results.ops)
-        case "kernels":
-            return kernels_view.panels(results.kernels)
-        case "memory":
-            return memory_view.panels(results.memory)
-        case "functions":
-            return functions_view.panels(results.functions)
-        case "layers":
-            return layers_view.panels(results.layers)
-        case "flame":
-            return flame_view.panels(results.flame)
-        case "graph":
-            return graph_view.panels(results.graph)
-        case "pods":
-            return pods_view.panels(results.pods)
-        case "trace":
-            return trace_view.panels(results.trace)
-    raise ValueError(f"There is no view {name!r}: choose from {', '.join(PAGES)}.")
+    check_pages(name)
+    shown: list[Panel] = import_module(f"{views.__name__}.{name}").panels(getattr(results, name))
+    return shown

@@ -1,7 +1,5 @@
 """Flame graphs of ops by name scope, and of Python by call, each with its table."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """tf.functions: how often each was called, and how many calls traced it."""
 
-from __future__ import annotations
-
 from tfprof_nb.analysis.functions.functions import Functions
 from tfprof_nb.render.panels import Column, Note, Panel, Table
 

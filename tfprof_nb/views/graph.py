@@ -1,7 +1,5 @@
 """The graph that ran: its four views as trees."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial

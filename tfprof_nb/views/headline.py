@@ -1,15 +1,13 @@
 """The verdict in a sentence: the headline of the first screen."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.events.framework import TITLES
 from tfprof_nb.analysis.overview import Overview
-from tfprof_nb.analysis.verdict import FETCH_COSTS_MS, classify_input
 from tfprof_nb.views.categories import CAPTURE_PARTS, STEP_LABELS
 
+# By the reason of the verdict; without one, by the verdict.
 _VERDICTS = {
     "highly": "HIGHLY input-bound: {input} of each step waits for data.",
     "moderately": ("MODERATELY input-bound: {input} of each step waits for data, {largest_share} is {largest}."),
@@ -24,7 +22,7 @@ _VERDICTS = {
     "idle": "POTENTIALLY input-bound: the TPU runs nothing for {other} of each step.",
     "idle_too": "{largest_share} of each step is {largest}. The TPU runs nothing for {other}: it may wait for data.",
     "not": "NOT input-bound: {largest_share} of each step is {largest}, {input} waits for data.",
-    "short": (
+    "short_fetches": (
         "NOT input-bound: each step takes {step}, of which {fetch} fetches the batch. {largest_share} is {largest}."
     ),
     "unseen": "{largest_share} of each step is {largest}. Waiting for data between steps is not in this trace.",
@@ -39,7 +37,6 @@ _LITTLE = (
 # tell what limits the program.
 _LITTLE_SHARE = 0.1
 _HICCUP_SHARE = 0.3  # of all waiting, in one step
-_WORTH_SAYING_PERCENT = 10.0
 
 
 def headline(overview: Overview) -> str:
@@ -60,7 +57,7 @@ def headline(overview: Overview) -> str:
     rest_ms = numbers["capture_ms"] - numbers["warm_up_steps_ms"]
     if largest and numbers["measured_steps_ms"] < _LITTLE_SHARE * rest_ms:
         return _LITTLE.format(**words, **_rest(numbers))
-    return _VERDICTS[kind(numbers)].format(**words) + _hiccup(numbers)
+    return _VERDICTS[_kind(numbers)].format(**words) + _hiccup(numbers)
 
 
 def _rest(numbers: dict[str, Any]) -> dict[str, str]:
@@ -77,39 +74,24 @@ def _rest(numbers: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def kind(numbers: dict[str, Any]) -> str:
-    """Return the key of the sentence: the verdict, or a variant where the guide's words alone would mislead."""
+def _kind(numbers: dict[str, Any]) -> str:
+    """Return the key of the sentence."""
     verdict = str(numbers["verdict"])
     if verdict == "unknown" and numbers["largest_category"]:
         return "unseen"
-    if verdict == "moderately" and numbers["python_sampled"] and numbers["input_ms"] < FETCH_COSTS_MS:
-        return "short"
-    if verdict in ("moderately", "highly") and numbers["waits_only_at_starts"]:
-        return "not"
-    if verdict != "potentially":
-        return verdict
-    if numbers["other_percent"] < _WORTH_SAYING_PERCENT:
-        return "not"
-    if str(numbers["device_type"]).startswith("TPU"):
+    if verdict == "potentially" and str(numbers["device_type"]).startswith("TPU"):
         return "idle" if numbers["largest_category"] == "other_ms" else "idle_too"
-    return "python" if numbers["fetches_in_steps"] or numbers["python_sampled"] else verdict
+    return next(key for key in (numbers["verdict_reason"], verdict) if key in _VERDICTS)
 
 
 def _hiccup(numbers: dict[str, Any]) -> str:
     """Say if a single step makes the verdict: it raises the average, while half of the steps do better."""
     median = numbers["input_percent_median"]
-    if kind(numbers) not in ("highly", "moderately", "not") or numbers["verdict"] not in ("highly", "moderately"):
+    waits = numbers["verdict"] in ("highly", "moderately") or numbers["verdict_reason"] == "only_at_starts"
+    if not (waits and numbers["median_is_milder"] and numbers["longest_wait_share"] >= _HICCUP_SHARE):
         return ""
-    if not _is_milder(numbers) or numbers["longest_wait_share"] < _HICCUP_SHARE:
-        return ""
-    half = "Half" if kind(numbers) == "not" else "But half"
+    half = "Half" if numbers["verdict"] == "not" else "But half"
     return (
         f" {half} of the steps wait less than {_units.percent(median)}: step {numbers['longest_wait_step']} alone "
         f"has {_units.share(numbers['longest_wait_share'])} of all waiting."
     )
-
-
-def _is_milder(numbers: dict[str, Any]) -> bool:
-    """Whether half of the steps would have a milder verdict than all together."""
-    of_median = classify_input(numbers["input_percent_median"], numbers["other_percent"])
-    return of_median != str(numbers["verdict"])

@@ -1,7 +1,5 @@
 """Input pipeline: whether steps wait for data, and which parts of the pipeline take the time."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tfprof_nb import _units
@@ -9,19 +7,22 @@ from tfprof_nb.analysis.input_pipeline import CATEGORIES, InputPipeline
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 from tfprof_nb.analysis.tf_data.tf_data import HOST_UNSEEN, TfData
-from tfprof_nb.analysis.verdict import FETCH_COSTS_MS, MODERATELY_PERCENT
+from tfprof_nb.analysis.verdict import MODERATELY_PERCENT
 from tfprof_nb.render.panels import Bars, Column, Figure, KeyFigures, Lines, Note, Panel, Part, Series, Table
 from tfprof_nb.views.categories import HOST_COMPUTE, INPUT, OTHER, Category
 from tfprof_nb.views.columns import OP
 from tfprof_nb.views.step_bars import step_bars
 from tfprof_nb.views.steps import graph
 
+_PYTHON = "Waiting for data takes {input} of each step. Time in which Python makes data counts as `other`."
+# By the reason of the verdict; without one, by the verdict.
 _VERDICTS = {
     "highly": "Highly input-bound: steps wait for data {input} of their time.",
     "moderately": "Moderately input-bound: steps wait for data {input} of their time.",
-    "potentially": "Waiting for data takes {input} of each step. Time in which Python makes data counts as `other`.",
-    "starts": "Only few steps wait for data, at the start of a pass over it: {input} of the time of all steps.",
-    "short": "The input pipeline keeps up: a step fetches its batch in {fetch}.",
+    "potentially": _PYTHON,
+    "python": _PYTHON,
+    "only_at_starts": "Only few steps wait for data, at the start of a pass over it: {input} of the time of all steps.",
+    "short_fetches": "The input pipeline keeps up: a step fetches its batch in {fetch}.",
     "not": "The input pipeline keeps up: steps wait for data {input} of their time.",
     "before": "Steps wait for data {input} of their time.",
     "unknown": "This profile does not show how long steps waited for data.",
@@ -104,27 +105,20 @@ def headline(result: InputPipeline) -> str:
     """Put the verdict into a sentence."""
     numbers = result.summary
     fetch = _units.milliseconds(numbers["input_ms_mean"])
-    between, kind, waiting = numbers["input_between_steps_percent"], _kind(result), numbers["input_percent"]
+    between, waiting = numbers["input_between_steps_percent"], numbers["input_percent"]
+    kind = next(key for key in (numbers["verdict_reason"], numbers["verdict"]) if key in _VERDICTS)
     if kind == "unknown" or not between >= _LEAST_BETWEEN_PERCENT:
         return _VERDICTS[kind].format(input=_units.percent(waiting), fetch=fetch)
     waiting += between
-    if kind in ("not", "short", "potentially"):
+    if kind in ("not", "short_fetches", "python", "potentially"):
         kind = "before" if waiting >= MODERATELY_PERCENT else "not"
     said = _VERDICTS[kind].format(input=_units.percent(waiting), fetch=fetch)
     return f"{said.removesuffix('.')}, {_units.percent(between)} of it before their marks begin."
 
 
-def _kind(result: InputPipeline) -> str:
-    """Return the key of the sentence: the verdict, or a variant where the guide's words alone would mislead."""
-    numbers, verdict = result.summary, str(result.summary["verdict"])
-    if verdict == "moderately" and numbers["input_ms_mean"] < FETCH_COSTS_MS:
-        return "short"
-    return "starts" if verdict in ("moderately", "highly") and numbers["waits_only_at_starts"] else verdict
-
-
 def advice(result: InputPipeline, tf_data: TfData) -> list[Panel]:
     """Say what to change: the slowest stage of tf.data, if it is known; nothing if the input keeps up."""
-    if _kind(result) not in ("moderately", "highly") or result.summary["framework"] != "tensorflow":
+    if result.summary["verdict"] not in ("moderately", "highly") or result.summary["framework"] != "tensorflow":
         return []
     calls = tf_data.summary
     if calls["bottleneck"] and calls["slow_calls"]:
@@ -158,7 +152,7 @@ def _input_ops(result: InputPipeline) -> list[Panel]:
 def _classes(result: InputPipeline) -> list[Part]:
     largest = result.summary["largest"]
     times = {key: result.summary[key] for key in _CLASSES if result.summary[key] > 0}
-    worst = largest if _kind(result) in ("moderately", "highly", "unknown") else None
+    worst = largest if result.summary["verdict"] in ("moderately", "highly", "unknown") else None
     return [Part(_CLASSES[key], time, INPUT if key == worst else OTHER) for key, time in times.items()]
 
 

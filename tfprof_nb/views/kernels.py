@@ -1,7 +1,5 @@
 """GPU kernels: their time, the ops that launched them, and whether they used tensor cores."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The model's layers: drawn as a graph, and as a table."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tfprof_nb import _units

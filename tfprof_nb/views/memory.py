@@ -58,7 +58,7 @@ _SCALES = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "bytes"))
 
 
 def panels(memory: Memory) -> list[Panel]:
-    """Show one allocator; of several, a menu with the highest peak first."""
+    """Show one allocator, or a menu of several, the highest peak first."""
     if not len(memory.allocators):
         return [Note(note, "empty") for note in memory.notes]
     peaks = memory.allocators["peak_bytes"].sort_values(ascending=False, kind="stable")

@@ -1,7 +1,5 @@
 """Ops: time by op and by op type, on hosts and devices."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pandas as pd

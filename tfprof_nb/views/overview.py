@@ -1,7 +1,5 @@
 """The overview: how far waiting for data limits the program, its average step, and the ops that take most time."""
 
-from __future__ import annotations
-
 import math
 
 from tfprof_nb import _units
@@ -38,7 +36,7 @@ def panels(overview: Overview, steps: Steps) -> list[Panel]:
 
 
 def verdict(overview: Overview) -> str:
-    """Say how far waiting for data limits the program; of a GPU that recorded nothing, why that may be."""
+    """Say how far waiting for data limits the program, and why a GPU may have recorded nothing."""
     sentence = headline(overview)
     return f"{sentence} {overview.notes[0]}" if overview.summary["unrecorded_gpus"] else sentence
 

@@ -1,7 +1,5 @@
 """The dashboard's pages: their names, by the result that each shows, and the tabs that they are pages of."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Hosts side by side: which is the slowest, and in which kind of work."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """One call: the memory that it adds, its peak, and every kernel."""
 
-from __future__ import annotations
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.profile_call import CallProfile
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Table

@@ -1,7 +1,5 @@
 """Python: the lines that take the time between ops, sampled, and the methods of Keras callbacks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

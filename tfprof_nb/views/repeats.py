@@ -1,7 +1,5 @@
 """Repeated runs of one program: how far they differ, in words, as a line and as a table."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tfprof_nb import _units

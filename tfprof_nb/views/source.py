@@ -1,7 +1,5 @@
 """Lines: the notebook cell with the time of each line and of the ops that it created, and the model's layers."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """One bar per step, with those that are not in averages marked; of several hosts, the slowest host's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """Step times: one bar per step, divided by kind of work."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tfprof_nb import _units

@@ -1,7 +1,5 @@
 """tf.data: how long the program waited for data, and for which stage of the pipeline."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """The trace: every event on the track of its thread or stream."""
 
-from __future__ import annotations
-
 from tfprof_nb.analysis.trace.trace import Trace
 from tfprof_nb.render.panels import Note, Panel, Timeline
 

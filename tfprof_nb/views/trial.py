@@ -1,7 +1,5 @@
 """A change that was tried: the time now and then, what it costs once, and whether results are the same."""
 
-from __future__ import annotations
-
 import math
 
 from tfprof_nb import _units

@@ -33,8 +33,9 @@ def found_by():
 
     def found(evidence, *names):
         cases = {}
-        for rule, check in catalogue._entries():
-            if rule.id in names:
+        for name, check in catalogue._checks():
+            if name in names:
+                rule = catalogue.rules()[name]
                 earlier = {name: cases.get(name, ()) for name in rule.after}
                 own = [case for case in check(evidence, earlier) if not case.percent < rule.moderate]
                 cases[rule.id] = [finding_of(rule, case, evidence) for case in own]

@@ -51,7 +51,7 @@ def test_a_rule_stands_in_the_module_of_its_name():
     for path in (FOLDER / "rules").rglob("[!_]*.py"):
         module = importlib.import_module(".".join(path.relative_to(FOLDER.parents[2]).with_suffix("").parts))
         assert module.RULE.id == path.stem.replace("_", "-")
-        assert module.RULE.group == path.parent.name
+        assert rules()[module.RULE.id].group == path.parent.name
         assert hasattr(module, "check") != hasattr(module, "cause")  # of waiting
 
 
@@ -60,6 +60,7 @@ def test_a_rule_says_what_it_looks_for_and_why(rule):
     assert isinstance(rule, Rule)
     assert rule.title[0].isupper() or rule.title.startswith(("adapt", "compile", "fit", "float", "predict", "tf."))
     assert not rule.title.endswith(".")
+    assert not rule.action or (rule.action[0].isupper() and not rule.action.endswith(".") and len(rule.action) <= 50)
     assert rule.what.startswith("Looks for ")
     assert rule.what.endswith(".")
     assert rule.why.endswith(".")

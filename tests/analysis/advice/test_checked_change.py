@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from tfprof_nb.analysis.advice.checked_change import checked, checked_change
-from tfprof_nb.analysis.advice.findings import Finding
+from tfprof_nb.analysis.advice.rule import Finding
 from tfprof_nb.analysis.source.changed_text import changed_text
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.decode.sections.names import NameObject, Names

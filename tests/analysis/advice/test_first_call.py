@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tfprof_nb.analysis.advice.findings import Finding, with_first_call
+from tfprof_nb.analysis.advice.findings import with_first_call
+from tfprof_nb.analysis.advice.rule import Finding
 
 
 @pytest.mark.parametrize(("step_ms", "low"), [(10.0, 0.0), (100.0, 40.0)])

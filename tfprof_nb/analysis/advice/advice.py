@@ -3,8 +3,6 @@
 A rule reports nothing without evidence. It estimates the gain only where there is a ground for an estimate.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -18,8 +16,9 @@ from tfprof_nb.analysis.advice import catalogue
 from tfprof_nb.analysis.advice.checked_change import checked
 from tfprof_nb.analysis.advice.claims import claimed
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Finding, widened
+from tfprof_nb.analysis.advice.findings import widened
 from tfprof_nb.analysis.advice.no_findings import why_none
+from tfprof_nb.analysis.advice.rule import Finding
 from tfprof_nb.analysis.advice.rules.input.validation_input_bound import with_validation
 from tfprof_nb.analysis.benchmark_input import InputBenchmark
 from tfprof_nb.analysis.result import Result, empty_table
@@ -36,7 +35,7 @@ _TYPES = {
 }
 COLUMNS = list(_TYPES)
 _PLACED = ("finding", "evidence", "fix", "place")  # what may name a line
-_NEAR, _VAGUE = 0.75, ("small-steps", "starved-pipeline")
+_NEAR = 0.75
 _RANKS = {"high": 0, "medium": 1, "info": 2}
 _NO_STEPS = "Without steps there is little to base advice on. The page Steps says how to get them."
 
@@ -75,8 +74,6 @@ def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
 
     Parameters
     ----------
-    evidence
-        Results of one profile.
     ignored
         Rules whose findings are left out, with those of their parts.
 
@@ -102,7 +99,9 @@ def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
 
 def _about_most_first(findings: list[Finding]) -> list[Finding]:
     """Put first, of the most severe findings, the first that is about nearly as much of the cell as any of them."""
-    severe = [f for f in findings if f.severity == findings[0].severity and f.rule not in _VAGUE] or findings[:1]
+    rules = catalogue.rules()
+    severe = [f for f in findings if f.severity == findings[0].severity and rules[f.rule].order != "vague"]
+    severe = severe or findings[:1]
     most = max((finding.cell_percent for finding in severe if finding.cell_percent > 0), default=0.0)
     first = next((finding for finding in severe if not finding.cell_percent < _NEAR * most), None)
     return findings if first is None else [first, *(finding for finding in findings if finding is not first)]

@@ -4,38 +4,30 @@ A rule only looks for cases. Whether a case is told, how severe it is, what it g
 cases, and in which order they stand, is the same for all.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache
 from graphlib import TopologicalSorter
 from types import ModuleType
-from typing import NamedTuple
+from typing import get_args
 
 from tfprof_nb.analysis import advice
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier, Finding, finding_of
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.findings import finding_of
+from tfprof_nb.analysis.advice.rule import Cases, Earlier, Finding, Order, Rule
 
 _SEVERITIES = ("high", "medium", "info")
 _CLEARLY_MORE = 1.2
-BY_CHANCE = "old-iterators-end"  # no reason to change a program first
-
-
-class _Entry(NamedTuple):
-    """A rule and its check."""
-
-    rule: Rule
-    check: Callable[[Evidence, Earlier], Iterator[Case]]
 
 
 @cache
 def rules() -> Mapping[str, Rule]:
-    """Return the rules that the modules of this package declare, by id."""
-    declared = [value for module in modules("rules") for value in vars(module).values() if isinstance(value, Rule)]
+    """Return the rules that the modules of this package declare, by id; the folder of a module is the rule's group."""
+    own = [module for module in modules("rules") if hasattr(module, "RULE")]
+    declared = [replace(module.RULE, group=module.__name__.split(".")[-2]) for module in own]
     return {rule.id: rule for rule in sorted(declared, key=lambda rule: (rule.group, rule.id))}
 
 
@@ -76,7 +68,8 @@ def known(ids: Iterable[str], said_by: str = "") -> frozenset[str]:
 def findings(evidence: Evidence) -> list[Finding]:
     """Return what the rules find."""
     found: dict[str, Sequence[Finding]] = {}
-    for rule, check in _entries():
+    for name, check in _checks():
+        rule = rules()[name]
         if evidence.framework in rule.frameworks:
             earlier = {name: found.get(name, ()) for name in rule.after}
             cases = (case for case in check(evidence, earlier) if not case.percent < rule.moderate)
@@ -95,13 +88,10 @@ def standing(all_findings: Sequence[Finding]) -> list[Finding]:
 
 
 def rank(finding: Finding) -> tuple[int, int, float]:
-    """Order by severity; then eager ops, whose cost shows as Python, and places but the batch size; then by gain.
-
-    Gains are shares of the cell.
-    """
-    named = finding.place and finding.rule != "small-steps"
-    kind = 0 if belongs_to(finding.rule, "eager-ops") else 1 if named else 3 if finding.rule == BY_CHANCE else 2
-    return _SEVERITIES.index(finding.severity), kind, -finding.cell_gain_percent
+    """Order by severity; then as the rules say, those without a place as vague ones; then by the gain for the cell."""
+    order = rules()[finding.rule].order
+    order = order if finding.place or order != "usual" else "vague"
+    return _SEVERITIES.index(finding.severity), get_args(Order).index(order), -finding.cell_gain_percent
 
 
 def _is_any(finding: Finding, cases: Collection[tuple[str, str]]) -> bool:
@@ -111,13 +101,11 @@ def _is_any(finding: Finding, cases: Collection[tuple[str, str]]) -> bool:
 
 
 @cache
-def _entries() -> Sequence[_Entry]:
-    """Return all rules, each behind those that it reads."""
-    entries = {one.RULE.id: _Entry(one.RULE, one.check) for one in modules("rules") if hasattr(one, "check")}
-    order = TopologicalSorter(
-        {name: sorted({*entry.rule.after, *entry.rule.within}) for name, entry in sorted(entries.items())}
-    )
-    return [entries[name] for name in order.static_order()]
+def _checks() -> Sequence[tuple[str, Callable[[Evidence, Earlier], Cases]]]:
+    """Return the check of each rule, by its id, behind those of the rules that it reads."""
+    checks = {module.RULE.id: module.check for module in modules("rules") if hasattr(module, "check")}
+    reads = {name: sorted({*rules()[name].after, *rules()[name].within}) for name in sorted(checks)}
+    return [(name, checks[name]) for name in TopologicalSorter(reads).static_order()]
 
 
 def modules(folder: str) -> list[ModuleType]:

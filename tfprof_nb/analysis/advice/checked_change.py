@@ -14,8 +14,6 @@ Captures of older versions do not tell what names stand for. There, rules have t
 ops to go by, and names must be bound by the program's text.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import re
@@ -25,7 +23,7 @@ from typing import TypeVar
 
 from tfprof_nb.analysis.advice.catalogue import rules
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Finding
+from tfprof_nb.analysis.advice.rule import Finding
 from tfprof_nb.analysis.source.caching import with_called
 from tfprof_nb.analysis.source.changed_text import ChangedText, changed_text, reindented, split_imports
 from tfprof_nb.analysis.source.code import Code, line_at

@@ -3,8 +3,6 @@
 Severity follows from that, and order: what makes steps slow matters little where steps are little of the cell.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -14,12 +12,12 @@ import pandas as pd
 
 from tfprof_nb.analysis.advice.catalogue import rules
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Finding, Severity, at_most, severity_of
-from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, GainOf, Group, Rule
+from tfprof_nb.analysis.advice.findings import at_most, severity_of
+from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, Finding, GainOf, Rule, Severity
 from tfprof_nb.analysis.breakdown.code_of_samples import TENSORFLOW
 
 # The kinds of nodes of `p.breakdown` that rules of a group explain.
-_KINDS: dict[Group, tuple[str, ...]] = {
+_KINDS: dict[str, tuple[str, ...]] = {
     "input": ("wait", "start"),
     "python": ("python", IN_TENSORFLOW, "callback", "keras", "load", "save", "op", "copy", "phase"),
     "graph": ("layer", "optimizer", "op"),
@@ -29,7 +27,7 @@ _KINDS: dict[Group, tuple[str, ...]] = {
     "sessions": ("session",),
 }
 # Groups whose findings are about no more time than such nodes take.
-_BOUNDED: tuple[Group, ...] = ("input", "graph", "sessions")
+_BOUNDED = ("input", "graph", "sessions")
 # What happens at a line once, whatever the line does in each step.
 _ONCE = ("trace", "compile")
 _RANKS: dict[Severity, int] = {"high": 0, "medium": 1, "info": 2}

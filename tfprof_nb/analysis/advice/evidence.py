@@ -1,7 +1,5 @@
 """What rules of advice look at: the results of one profile."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

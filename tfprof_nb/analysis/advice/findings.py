@@ -1,121 +1,16 @@
-"""What a rule of advice returns (`Case`), and what the catalogue makes of that (`Finding`)."""
-
-from __future__ import annotations
+"""What the catalogue makes of a rule's cases: findings, with their severity and the range of their gain."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.rule import GainOf, Rule
+from tfprof_nb.analysis.advice.rule import Case, Finding, Rule, Severity
 
 _RECORDED_LONGER = 1.33
 # By how much gains that were measured went past the ranges of the rules (`benchmarks.advice`): what is removed also
 # frees caches and cores, which raises the odds of the saved time; and programs do other things as well.
 _RELIEF, _BESIDE = 1.75, 0.75
-_USUAL = 0.65  # of a range, from its low end: half of the measured gains lie above
 _ONCE = " Building the graph takes time once, in the first call: a run as short as this may gain nothing."
-Severity = Literal["high", "medium", "info"]
-
-
-@dataclass(frozen=True)
-class Case:
-    """What a rule sees in one program.
-
-    Attributes
-    ----------
-    percent
-        The share of the time that it takes: it decides on the severity, and whether the case is told at all.
-    finding, evidence, fix
-        What is wrong, the numbers behind it, and what to change.
-    place, change
-        The line to change, and the code for it; empty if unknown.
-    severity
-        Where the share does not decide on it.
-    saved
-        The least and the most of the share that the fix saves, where these are not the rule's.
-    gain
-        The gain in percent, and its least and its most, where it is no part of the share.
-    once_ms
-        What the fix costs once, where that is not what the rule says.
-    of
-        What the gain is a share of, where that is not what the rule says.
-    rule
-        The rule that is a part of this one, where it says why.
-    subject
-        The function or object that it is about.
-    instead_of
-        Cases that say less about the same time, beside those of the rules that its rule supersedes: the rule, and the
-        place or subject.
-    proved_by
-        The result that shows the evidence, where that is not the rule's.
-    op_name, start_ms, duration_ms
-        The event that shows it, and the time around that.
-    """
-
-    percent: float
-    finding: str
-    evidence: str
-    fix: str
-    place: str = ""
-    change: str = ""
-    severity: Severity | None = None
-    saved: tuple[float, float | None] | None = None
-    gain: tuple[float, float, float] | None = None
-    once_ms: float | None = None
-    of: GainOf | None = None
-    rule: str = ""
-    subject: str = ""
-    instead_of: tuple[tuple[str, str], ...] = ()
-    proved_by: str = ""
-    op_name: str = ""
-    start_ms: float = math.nan
-    duration_ms: float = math.nan
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing to change.
-
-    ``rule`` is the id of the rule that it is a case of, ``node`` the part of `p.breakdown` that it explains, and
-    ``cell_percent`` the share of the cell that it is about.
-    ``subject`` is the function or object that it is about. ``instead_of`` are cases that say less about the same time,
-    beside those of the rules that its rule supersedes: the rule, and the place or subject.
-    """
-
-    severity: Severity
-    finding: str
-    evidence: str
-    fix: str
-    estimated_gain_percent: float = float("nan")
-    proved_by: str = "steps"
-    op_name: str = ""
-    start_ms: float = float("nan")
-    duration_ms: float = float("nan")
-    place: str = ""
-    gain_low_percent: float = float("nan")
-    gain_high_percent: float = float("nan")
-    change: str = ""
-    gain_of: GainOf = "steps"
-    rule: str = ""
-    node: str = ""
-    cell_percent: float = float("nan")
-    subject: str = ""
-    instead_of: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def cell_gain_percent(self) -> float:
-        """How much of the cell its change usually saves, given its range; 0 if that is unknown."""
-        usual = usual_gain(self.gain_low_percent, self.gain_high_percent)
-        percent = self.estimated_gain_percent
-        gain = percent if math.isnan(usual) else usual
-        saved = gain * self.cell_percent / percent if percent > 0 else math.nan
-        return 0.0 if math.isnan(saved) else saved
-
-
-# The findings of rules that a rule reads, by rule.
-Earlier = Mapping[str, Sequence[Finding]]
 
 
 def at_most(percent: float) -> float:
@@ -147,17 +42,6 @@ def widened(finding: Finding) -> Finding:
         gain_low_percent=_BESIDE * finding.gain_low_percent,
         gain_high_percent=100 * odds / (odds + 100 - high) if high > 0 else high,
     )
-
-
-def usual_gain(low: float, high: float) -> float:
-    """Return which gain of a range is told as one number: measured ones lie as often above it as below.
-
-    Examples
-    --------
-    >>> usual_gain(20.0, 60.0)
-    46.0
-    """
-    return low + _USUAL * (high - low)
 
 
 def gain_in_words(low_percent: float, high_percent: float, gain_of: str) -> str:

@@ -1,7 +1,5 @@
 """What is said where no rule finds anything to change: what bounds the program, or where to look."""
 
-from __future__ import annotations
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rules.python._unexplained import HIGH_UNEXPLAINED_PERCENT

@@ -1,20 +1,23 @@
-"""What a rule of advice is: its name, its words, its bounds, and what it says more about than other rules."""
-
-from __future__ import annotations
+"""What a rule of advice is (`Rule`), what its check yields (`Case`), and what comes of that (`Finding`)."""
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 # What a gain is a share of: the steps, all from the first step to the last, or the whole cell.
 GainOf = Literal["steps", "training", "cell"]
-Group = Literal["input", "python", "graph", "tracing", "devices", "memory", "sessions"]
+Severity = Literal["high", "medium", "info"]
 # To build the graph of a step, and one that is vectorised, as measured of small models.
 TRACING_MS, VECTORISING_MS = 1000.0, 2000.0
+_USUAL = 0.65  # of the range of a gain, from its low end: half of the measured gains lie above
 # A gain of which it is not known how much of the share it is.
 UNKNOWN = (math.nan, math.nan)
 # In `explains`: Python that runs inside TensorFlow, as between ops that run one by one.
 IN_TENSORFLOW = "python in TensorFlow"
+# Among findings as severe: before others, as those tell parts of its cost; behind those that say where and what to
+# change; last, as its time comes by chance, which is no reason to change a program.
+Order = Literal["first", "usual", "vague", "by_chance"]
 # What the code that a rule gives does to results: they stay equal, or equal but for rounding; examples come in another
 # order; batches, or the rows in them, are others; the training takes another course. "none": it never gives code.
 ChangesResults = Literal["equal", "close", "order", "batches", "rows", "dynamics", "none"]
@@ -32,8 +35,10 @@ class Rule:
         The fault in a few words.
     what, why
         What the rule looks for, and why that costs time or memory.
+    action
+        What to do in a few words; empty where that depends on the case.
     group
-        The part of a program that it is about.
+        The part of a program that it is about: the folder of its module, which the catalogue adds.
     page
         The result that shows its evidence.
     moderate, high
@@ -56,6 +61,8 @@ class Rule:
         TensorFlow; empty for those of its group.
     all_of, phase
         Whether a case is about all of these nodes, and the phase that they are in, such as ``validation``.
+    order
+        Where its cases stand among others as severe.
     frameworks
         Whose programs it is about.
     once_ms
@@ -68,7 +75,8 @@ class Rule:
     title: str
     what: str
     why: str
-    group: Group
+    group: str = ""
+    action: str = ""
     page: str = "steps"
     moderate: float = 0.0
     high: float = 100.0
@@ -81,6 +89,118 @@ class Rule:
     explains: tuple[str, ...] = ()
     all_of: bool = False
     phase: str = ""
+    order: Order = "usual"
     frameworks: tuple[str, ...] = ("tensorflow",)
     once_ms: float = 0.0
     results: ChangesResults = "none"
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a rule sees in one program.
+
+    Attributes
+    ----------
+    percent
+        The share of the time that it takes: it decides on the severity, and whether the case is told at all.
+    finding, evidence, fix
+        What is wrong, the numbers behind it, and what to change.
+    place, change
+        The line to change, and the code for it; empty if unknown.
+    severity
+        Where the share does not decide on it.
+    saved
+        The least and the most of the share that the fix saves, where these are not the rule's.
+    gain
+        The gain in percent, and its least and its most, where it is no part of the share.
+    once_ms
+        What the fix costs once, where that is not what the rule says.
+    of
+        What the gain is a share of, where that is not what the rule says.
+    rule
+        The rule that is a part of this one, where it says why.
+    subject
+        The function or object that it is about.
+    instead_of
+        Cases that say less about the same time, beside those of the rules that its rule supersedes: the rule, and the
+        place or subject.
+    proved_by
+        The result that shows the evidence, where that is not the rule's.
+    op_name, start_ms, duration_ms
+        The event that shows it, and the time around that.
+    """
+
+    percent: float
+    finding: str
+    evidence: str
+    fix: str
+    place: str = ""
+    change: str = ""
+    severity: Severity | None = None
+    saved: tuple[float, float | None] | None = None
+    gain: tuple[float, float, float] | None = None
+    once_ms: float | None = None
+    of: GainOf | None = None
+    rule: str = ""
+    subject: str = ""
+    instead_of: tuple[tuple[str, str], ...] = ()
+    proved_by: str = ""
+    op_name: str = ""
+    start_ms: float = math.nan
+    duration_ms: float = math.nan
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to change.
+
+    ``rule`` is the id of the rule that it is a case of, ``node`` the part of `p.breakdown` that it explains, and
+    ``cell_percent`` the share of the cell that it is about.
+    ``subject`` is the function or object that it is about. ``instead_of`` are cases that say less about the same time,
+    beside those of the rules that its rule supersedes: the rule, and the place or subject.
+    """
+
+    severity: Severity
+    finding: str
+    evidence: str
+    fix: str
+    estimated_gain_percent: float = float("nan")
+    proved_by: str = "steps"
+    op_name: str = ""
+    start_ms: float = float("nan")
+    duration_ms: float = float("nan")
+    place: str = ""
+    gain_low_percent: float = float("nan")
+    gain_high_percent: float = float("nan")
+    change: str = ""
+    gain_of: GainOf = "steps"
+    rule: str = ""
+    node: str = ""
+    cell_percent: float = float("nan")
+    subject: str = ""
+    instead_of: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def cell_gain_percent(self) -> float:
+        """How much of the cell its change usually saves, given its range; 0 if that is unknown."""
+        usual = usual_gain(self.gain_low_percent, self.gain_high_percent)
+        percent = self.estimated_gain_percent
+        gain = percent if math.isnan(usual) else usual
+        saved = gain * self.cell_percent / percent if percent > 0 else math.nan
+        return 0.0 if math.isnan(saved) else saved
+
+
+# The findings of rules that a rule reads, by rule; and what its check yields.
+Earlier = Mapping[str, Sequence[Finding]]
+Cases = Iterator[Case]
+
+
+def usual_gain(low: float, high: float) -> float:
+    """Return which gain of a range is told as one number: measured ones lie as often above it as below.
+
+    Examples
+    --------
+    >>> usual_gain(20.0, 60.0)
+    46.0
+    """
+    return low + _USUAL * (high - low)

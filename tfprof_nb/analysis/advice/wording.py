@@ -1,7 +1,5 @@
 """How findings name places and code."""
 
-from __future__ import annotations
-
 from tfprof_nb import _units
 
 

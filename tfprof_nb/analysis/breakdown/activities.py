@@ -1,7 +1,5 @@
 """What TensorFlow does in each event of the main thread: the parts of which a cell's time is made."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 import numpy as np
@@ -18,7 +16,7 @@ from tfprof_nb.formats.xspace import DISPATCH, LOOK
 
 
 class Doing(IntEnum):
-    """What the main thread does; of events inside one another the outermost says it, after `CALLING`."""
+    """What the main thread does: the outermost of nested events says it, after `CALLING`."""
 
     PYTHON = 0
     CALLING = 1  # TensorFlow takes an op's arguments, and finds its kernel

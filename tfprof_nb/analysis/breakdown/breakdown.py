@@ -6,8 +6,6 @@ stacks say which line ran between them. While the thread waits for a function or
 and stages that ran then on other threads; where several ran at once, each gets the same part of the moment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -97,16 +95,10 @@ def breakdown(
 
     Parameters
     ----------
-    forest
-        The host's events.
-    steps
-        The steps of all hosts.
     graphs, cell, stacks
         What the sidecar says of the functions that ran, the cell, and Python's stacks.
     labels
         The names of notebook cells by the names of the files that they were compiled as.
-    text
-        The text of the program.
 
     Returns
     -------

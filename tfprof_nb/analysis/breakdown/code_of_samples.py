@@ -1,7 +1,5 @@
 """What the stacks of the main thread say: the user's line that ran, and what it called that has a name of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What ran on other threads and on devices while the main thread waited for it, by the parts of the model."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the cell does one after the other: its trainings, validations and predictions, by place, and their steps."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -76,8 +76,6 @@ def innermost(start: Int64, end: Int64, parent: Int64, depth: Int64, begin: int,
     ----------
     start, end, parent, depth
         Per event of the thread: its times, the event around it (-1 for none), and how many are around it.
-    begin, finish
-        The stretch of time.
 
     Examples
     --------
@@ -115,8 +113,6 @@ def shared(waits: Pieces, owner: Int64, claims: Claims, owners: int, keys: int, 
 
     Parameters
     ----------
-    waits
-        Pieces of time.
     owner
         Per piece: whose wait it is, from 0 to ``owners`` - 1; -1 if nobody waits.
     claims

@@ -1,7 +1,5 @@
 """The tree: nodes with paths as ids, and the table in which children add up to their parents."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """What repeated runs tell: whether they differ by chance, and an interval that holds their ratio."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -26,7 +26,6 @@ from tfprof_nb.formats.marks import SESSION_RUN
 Numbers: TypeAlias = "pd.Series[float]"
 
 BETWEEN, OUTSIDE, TIME, DURATION = "between_steps_ms", "outside_steps_ms", "time_ms", "duration_ms"
-CHANGES = ["before", "after", "change", "change_percent", "only_before", "only_after", "p_value", "unit"]
 _METRICS = ["step_ms", *PARTS, BETWEEN]
 _OP_KEYS, _KERNEL_KEYS, _MEMORY_KEYS = ["side", "op_type", "op_name"], ["kernel", "op_name"], ["allocator", "metric"]
 _SIZES = ["peak_bytes", "heap_bytes", "stack_bytes"]

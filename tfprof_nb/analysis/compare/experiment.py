@@ -1,7 +1,5 @@
 """Two programs that ran in turn, timed without a profiler."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

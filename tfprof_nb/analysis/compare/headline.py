@@ -121,7 +121,7 @@ def _by_work(before: Sequence[Pace], after: Sequence[Pace], *, in_turn: bool) ->
 
 
 def _as_much(one: Pace, other: Pace, unit: str) -> bool:
-    """Whether two runs did the same amount of work; of other batches, the last of each epoch may be filled less."""
+    """Whether two runs did the same work; with different batch sizes, the last batch of an epoch may be partial."""
     if (one.batch, one.per_execution) == (other.batch, other.per_execution):
         return one.amounts[unit] == other.amounts[unit]
     last = max(one.batch or 1, other.batch or 1) if unit == "example" else 1
@@ -144,8 +144,6 @@ def verdict(found: Headline, least: float, explained: float = 0.0, step: tuple[f
 
     Parameters
     ----------
-    found
-        The times.
     least
         The least difference that such runs tell (see `margin`).
     explained

@@ -1,7 +1,5 @@
 """Whether two groups of measurements differ by more than chance explains: the Mann-Whitney U test, two-sided."""
 
-from __future__ import annotations
-
 import math
 import sys
 from functools import cache

@@ -1,7 +1,5 @@
 """What comparisons of runs use of one profile."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tfprof_nb.analysis.compare.pace import Pace

@@ -1,7 +1,5 @@
 """What a run got done in which time: how many examples, and the time from its first step to its last, gaps included."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -122,17 +120,7 @@ def recorded_work(forest: Forest, grouping: Grouping) -> Recorded:
 def pace(
     forests: Sequence[Forest], graphs: Sequence[Graphs], groupings: Sequence[Grouping], steps: Steps, duration_ms: float
 ) -> Pace:
-    """Return what a run got done, and in which time.
-
-    Parameters
-    ----------
-    forests, graphs, groupings
-        Per host: its events, the functions that ran, and the step groups.
-    steps
-        The steps of all hosts.
-    duration_ms
-        The time of the whole capture.
-    """
+    """Return what a run got done, and in which time."""
     counted = dict(list(_counted(steps).groupby("host", sort=False)))
     none = steps.table.iloc[:0]
     recorded = [forest.once(recorded_work, grouping) for forest, grouping in zip(forests, groupings, strict=True)]

@@ -1,7 +1,5 @@
 """Whether measurements that took turns differ by more than chance explains: the paired t test of their logarithms."""
 
-from __future__ import annotations
-
 import math
 import sys
 

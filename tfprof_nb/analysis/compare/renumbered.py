@@ -4,8 +4,6 @@ If a model is built twice in one process, its layers are numbered on (``dense_1`
 appends numbers of its own (``adam_1``, ``MatMul_1``).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import TypeAlias

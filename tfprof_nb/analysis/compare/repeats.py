@@ -1,7 +1,5 @@
 """One program, run several times: how far its runs differ."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

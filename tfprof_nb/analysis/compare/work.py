@@ -1,7 +1,5 @@
 """The work of a profiled program, as far as a profile records it: what was changed, and what cannot be compared."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -72,16 +70,8 @@ def work(
 
     Parameters
     ----------
-    forests, graphs, groupings
-        Per host: its events, the functions that ran, and the step groups.
-    steps
-        The steps of all hosts.
     versions
         TensorFlow's, of all hosts; empty texts if they are unknown.
-    pace
-        What the run got done.
-    functions
-        The calls of functions.
     """
     cores = device_cores(forests)
     device = f"{cores} × {device_type(forests)}" if cores > 1 else device_type(forests)

@@ -1,7 +1,5 @@
 """When XLA compiled programs, as it does for each new shape of what a function is given."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

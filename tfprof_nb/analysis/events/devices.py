@@ -1,7 +1,5 @@
 """Which devices the profiled program used."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
@@ -70,8 +68,6 @@ def by_capability(plane: Plane, table: Mapping[tuple[int, int], T], missing: T) 
 
     Parameters
     ----------
-    plane
-        The device.
     table
         Values by capability (major, minor), ascending.
     missing

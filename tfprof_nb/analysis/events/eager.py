@@ -1,7 +1,5 @@
 """Which events ran eagerly, op by op, rather than inside a compiled `tf.function`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tfprof_nb._arrays import Bools, Int64

@@ -1,7 +1,5 @@
 """Which framework the profiled program used: advice and hints speak its words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

@@ -4,8 +4,6 @@ TensorFlow fuses nodes into one kernel, which runs under the name of one of them
 also computes the convolution and its bias.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

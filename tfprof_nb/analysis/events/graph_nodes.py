@@ -4,8 +4,6 @@ The runtime names the event of a node in a called function ``<caller's node>/<no
 branch ``<node>/<role>/_<number>/<node>``. TensorFlow's graph optimizer adds words of its own to names.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -39,13 +37,6 @@ def graph_nodes(forest: Forest, graphs: Graphs) -> Int64:
     The event of a fused op belongs to the node whose name it has. If several functions have nodes of one name, the
     function that Python called decides. For events of tf.data that function is not known: its own functions are then
     searched first.
-
-    Parameters
-    ----------
-    forest
-        One host's events.
-    graphs
-        The functions that ran there.
     """
     labels = forest.once(label_all_ops)
     node = np.full(len(forest.host), -1, dtype=np.int64)

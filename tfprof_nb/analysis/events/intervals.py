@@ -1,7 +1,5 @@
 """Arithmetic on time intervals: what they cover together, and which gets the time that several claim."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """What an event's name says: which op ran, of which type, for which framework; and parts of op names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Which event encloses which on one line, and how long each ran itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Which op each event belongs to: ops on host threads, kernels and copies on devices, XLA instructions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -52,8 +50,6 @@ def label_ops(forest: Forest, eager: Bools | None = None) -> OpLabels:
 
     Parameters
     ----------
-    forest
-        One host's events.
     eager
         Per event: whether it ran eagerly. If given, eager ops of which only the dispatch was recorded get labels too.
     """

@@ -1,7 +1,5 @@
 """Ops by which graphs call Python: of the program's own graphs, and of the pipelines of tf.data."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """When ops were recorded: all the time, or but for stretches that events mark (`capture.detail`)."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

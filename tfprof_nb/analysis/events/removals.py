@@ -4,8 +4,6 @@ An iterator ends with the last reference to it. Its autotuner sleeps for 10, 20,
 must wake up first: it misses the call that should wake it in many passes, not in all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

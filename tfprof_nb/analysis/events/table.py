@@ -1,7 +1,5 @@
 """Every event as one frame, for questions that no view answers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

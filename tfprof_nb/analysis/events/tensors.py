@@ -1,7 +1,5 @@
 """Tensors as captures write them: ``float32[32,?];int64[...]``. ``?`` is an open size, ``...`` an open rank."""
 
-from __future__ import annotations
-
 import math
 import re
 from typing import NamedTuple

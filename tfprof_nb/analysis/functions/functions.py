@@ -45,11 +45,6 @@ def functions(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Funct
     retracing; empty if there was none, or if it is unknown. Functions of one name may be several, such as those that
     Keras makes for each model: the first tracing of each is no retracing.
 
-    Parameters
-    ----------
-    forests, graphs
-        Per host: its events, and the functions that ran there.
-
     Returns
     -------
     Functions

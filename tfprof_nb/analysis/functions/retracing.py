@@ -1,7 +1,5 @@
 """Why a tf.function was traced again: how its traced versions differ."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -83,7 +81,7 @@ def _arguments(names: Sequence[str]) -> str:
 
 
 def _differing(versions: Sequence[Version]) -> dict[str, list[Argument]]:
-    """Return the distinct values of arguments that have several; of a structure and its parts, only the structure."""
+    """Return the distinct values of arguments that have several: of structures, and not of their parts."""
     names = dict.fromkeys(name for version in versions for name in version)
     values = {name: list(dict.fromkeys(version[name] for version in versions if name in version)) for name in names}
     several = {name: distinct for name, distinct in values.items() if len(distinct) > 1}

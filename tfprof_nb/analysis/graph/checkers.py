@@ -1,7 +1,5 @@
 """The checkers of tfprof's ``advise``: idle accelerators, slow layouts on GPUs, expensive op types."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -40,8 +38,6 @@ def graph_advice(
 
     Parameters
     ----------
-    model
-        The graph and its runs.
     data_formats
         The ``data_format`` of nodes, by name.
     options

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -10,18 +10,22 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._arrays import Floats, Int64, Ints
-from tfprof_nb._units import PS_PER_US
+from tfprof_nb._units import PS_PER_US, microseconds
 from tfprof_nb.analysis.events.eager import ran_eagerly
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
 from tfprof_nb.analysis.events.names import function_name
 from tfprof_nb.analysis.events.op_labels import OpLabels, beside_instructions, label_all_ops, on_instruction_line
 from tfprof_nb.analysis.events.tensors import bytes_of, sizes_of
-from tfprof_nb.analysis.graph.average import excluded_ops, occasional
 from tfprof_nb.analysis.graph.model import MEASURED, OUTSIDE, Frame, GraphModel, undescribed_nodes, with_devices
 from tfprof_nb.analysis.ops.flops import float_ops_of_nodes
 from tfprof_nb.decode.sections.graphs import Graphs
 from tfprof_nb.formats.xspace import ALLOCATION
+
+_MIN_SHARE = 0.005  # of all op time; less is not worth a note
+_MAX_NAMES = 3
+# Ops of tf.data itself, and of the functions that it is given (`__inference_Dataset_map_decode_42`).
+_PIPELINE = rf"^(?:.*/)?(?:{OUTSIDE}/Iterator\b|Dataset_[a-z_]+)"
 
 TRAINABLE = "_trainable_variables"
 _NO_MEMORY = "A profile records the memory that an op requested, but not its peak, nor what the op keeps."
@@ -87,13 +91,13 @@ def from_events(
     intervals = counted[["node", "step", "device", "start_us", "duration_us"]].reset_index(drop=True)
     every = frozenset(runs["step"].tolist())
     averaged = every & frozenset(measured) or every
-    rare = occasional(nodes["unit"], runs[runs["step"].isin(averaged)])
+    rare = _occasional(nodes["unit"], runs[runs["step"].isin(averaged)])
     nodes = _unique(nodes.drop(columns="unit"))
     if names_of_files:
         nodes["trace"] = nodes["trace"].map(partial(_renamed, names=names_of_files))
     notes = [_NOTHING_RAN]
     if len(events):
-        excluded = excluded_ops(nodes["name"], events[(events["step"] < 0) | events["step"].isin(averaged)], rare)
+        excluded = _excluded_ops(nodes["name"], events[(events["step"] < 0) | events["step"].isin(averaged)], rare)
         notes = _notes(forests, graphs, period, excluded, has_memory=bool(events["bytes"].any()))
         notes += [_OF_STEPS.format(len(averaged), len(every))] if averaged != every else []
     return GraphModel(nodes, inputs, runs, intervals, tuple(notes), period, rare, averaged)
@@ -263,3 +267,51 @@ def _unique(nodes: pd.DataFrame) -> pd.DataFrame:
         for name, number in zip(nodes["name"].tolist(), occurrence.tolist(), strict=True)
     ]
     return nodes.assign(name=np.array(names, dtype=object))
+
+
+def _occasional(unit: pd.Series[str], runs: pd.DataFrame) -> Int64:
+    """Return the nodes that ran in at most half of the steps, such as those of a report now and then.
+
+    Parameters
+    ----------
+    unit
+        Per node, what it runs as part of: its Python function, whichever of its traced versions ran; or the node.
+    runs
+        `GraphModel.runs`, of the steps in the averages.
+    """
+    steps = runs["step"].nunique()
+    ran_in = runs.groupby(runs["node"].map(unit))["step"].nunique()
+    rare = ran_in.index[(2 * ran_in <= steps) & (steps > 1)]
+    return np.flatnonzero(unit.isin(rare))
+
+
+def _excluded_ops(names: pd.Series[str], events: pd.DataFrame, rare: Int64) -> Iterator[str]:
+    """Say which ops an average step excludes, if they take much time.
+
+    Parameters
+    ----------
+    events
+        One row per event: ``node step micros``; step is -1 outside of steps.
+    """
+    whole = events["micros"].sum()
+    outside = events[events["step"] < 0]
+    if outside["micros"].sum() >= _MIN_SHARE * whole:
+        micros = outside.groupby("node")["micros"].sum()
+        in_pipeline = micros[names[micros.index].str.contains(_PIPELINE)].sum()
+        where = " (most of it in the input pipeline's own ops)" if 2 * in_pipeline > micros.sum() else ""
+        share = micros.sum() / whole
+        yield f"{share:.0%} of the ops' time is outside of steps{where} and is excluded: {_largest(names, micros)}."
+    inside = events[(events["step"] >= 0) & events["node"].isin(rare)]
+    if inside["micros"].sum() >= _MIN_SHARE * whole:
+        micros = inside.groupby("node")["micros"].sum()
+        yield (
+            f"{microseconds(micros.sum())} of ops that ran in at most half of the steps are not part of "
+            f"an average step: {_largest(names, micros)}."
+        )
+
+
+def _largest(names: pd.Series[str], micros: pd.Series[float]) -> str:
+    largest = micros.nlargest(_MAX_NAMES)
+    short = names[largest.index].str.replace(f"{OUTSIDE}/", "")
+    named = [f"{name} {microseconds(time)}" for name, time in zip(short, largest, strict=True)]
+    return ", ".join(named) + (" and others" if len(micros) > _MAX_NAMES else "")

@@ -1,7 +1,5 @@
 """A session's graph, as a capture described it, as a model without runs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A session's graph with its recorded runs (RunMetadata), counted as tfprof counts them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -26,8 +24,6 @@ def with_runs(model: GraphModel, executed: pd.DataFrame) -> GraphModel:
 
     Parameters
     ----------
-    model
-        The graph.
     executed
         One row per run of a node (`decode.run_metadata.executed_nodes`), and its ``step``.
     """

@@ -142,8 +142,6 @@ def graph(model: GraphModel, write: Callable[[GraphTree], object] = lambda _: No
 
     Parameters
     ----------
-    model
-        The graph.
     write
         Writes each view where its options say: analyses write nothing themselves.
 

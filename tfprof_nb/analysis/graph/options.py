@@ -1,7 +1,5 @@
 """The options of the views of a graph, with tfprof's names and meanings."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields

@@ -1,7 +1,5 @@
 """The four trees of a graph: by name scopes, by data flow, by op types, by the code that made the nodes."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence

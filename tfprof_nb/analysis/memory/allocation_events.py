@@ -1,7 +1,5 @@
 """Allocations and deallocations of one host as a table, described by what was allocated."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -31,8 +29,6 @@ def allocation_events(forest: Forest, step: Ints, name_host: bool) -> pd.DataFra
 
     Parameters
     ----------
-    forest
-        The host.
     step
         Per event of the host: its step, -1 for none.
     name_host

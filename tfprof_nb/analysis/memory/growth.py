@@ -1,7 +1,5 @@
 """Memory that grows from step to step, and the op whose tensors stay."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,15 +39,7 @@ class Growth:
 
 
 def growth(memory: Memory, steps: pd.DataFrame) -> Growth | None:
-    """Return the largest steady growth of an allocator's memory over the steps, if there is one.
-
-    Parameters
-    ----------
-    memory
-        Memory over time.
-    steps
-        The steps' table.
-    """
+    """Return the largest steady growth of an allocator's memory over the steps, if there is one."""
     ends_ms = _ends_ms(steps)
     if len(ends_ms) < MIN_STEPS:
         return None
@@ -63,10 +53,6 @@ def process_growth(memory: Memory, steps: pd.DataFrame, recorded_bytes: float) -
 
     Parameters
     ----------
-    memory
-        Memory over time.
-    steps
-        The steps' table.
     recorded_bytes
         What the profiler itself may have taken meanwhile, which is no growth.
     """

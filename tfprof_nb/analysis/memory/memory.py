@@ -5,8 +5,6 @@ times count from the start of the profile, and all that is alive at the peak is 
 hosts without such events, the sampled memory of the process is used instead.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial

@@ -1,7 +1,5 @@
 """Floating-point operations of events: those of the event's node, and of the nodes that a fused kernel absorbed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -30,8 +28,6 @@ def float_ops_of_nodes(graphs: Graphs, node: Int64, labels: OpLabels) -> Floats:
 
     Parameters
     ----------
-    graphs
-        The functions that ran.
     node, labels
         Per event: its node, and its op, whose type shows whether it is fused.
     """

@@ -5,8 +5,6 @@ The rules are those of XProf's `xplane_to_op_metrics_db.cc`, except that allocat
 op, that eager ops count even if TensorFlow recorded only their dispatch, and that device work of no op is kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -85,8 +83,6 @@ def ops(forests: Sequence[Forest], graphs: Sequence[Graphs] = (), groupings: Seq
 
     Parameters
     ----------
-    forests
-        One per host.
     graphs
         Per host the functions that ran, if they are known.
     groupings

@@ -3,8 +3,6 @@
 It does where each op works on every value alone, or along the last axis. What is not known to do so counts as not.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Collection
@@ -29,8 +27,6 @@ def takes_batches(function: ast.FunctionDef | ast.Lambda, layers: Collection[str
 
     Parameters
     ----------
-    function
-        Its syntax tree.
     layers
         Names of Keras layers, which are made for batches.
 

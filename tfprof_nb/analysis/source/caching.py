@@ -1,7 +1,5 @@
 """Code that keeps results: a pipeline's cache behind a map, the batches of a PyDataset; and a batch before a map."""
 
-from __future__ import annotations
-
 import ast
 import re
 import textwrap

@@ -1,7 +1,5 @@
 """What else needs from a callback's method, so that it cannot run less often; and what a callback is given."""
 
-from __future__ import annotations
-
 import ast
 from typing import NamedTuple
 

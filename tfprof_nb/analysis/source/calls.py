@@ -1,7 +1,5 @@
 """Calls in a program's text that cost more than they look: of what is read, made or computed again each time."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import re
@@ -9,8 +7,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.learning_rate import only_rate
 from tfprof_nb.analysis.source.syntax import assigned_name, holds, name_of, names_in
+
+_OPTIMIZERS = ("Adam", "AdamW", "SGD", "RMSprop", "Nadam", "Adagrad", "Adadelta", "Adamax", "Ftrl", "Lion")
 
 # In the text of a function whose value may differ from call to call.
 _CHANCE = re.compile(r"rand|rng|shuffle|sample|choice|next\(|time\.|open\(|read|yield")
@@ -162,7 +161,7 @@ def _made_alike(code: Code, file: str, around: ast.stmt, name: str) -> BuiltAgai
     if not isinstance(call, ast.Call):
         return None
     changing = stored_in(around)
-    rate = only_rate(code, file, call, changing)
+    rate = _only_rate(code, file, call, changing)
     alike = rate or not names_in(call, ast.Load) & changing
     return BuiltAgain(file, made[0].lineno, name, rate) if alike else None
 
@@ -210,3 +209,41 @@ def stored_in(node: ast.AST) -> set[str]:
 
 def _is_load(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and ast.unparse(node.func) in ("np.load", "numpy.load")
+
+
+def _only_rate(code: Code, file: str, call: ast.Call, changing: set[str]) -> str:
+    r"""Return the only name of those that change which a call is given, if it becomes a learning rate and no more.
+
+    Examples
+    --------
+    >>> text = "def build(lr, n):\n    net = make(n)\n    net.compile(Adam(lr), loss)\nnet = build(rate, 8)"
+    >>> code = Code({"cell": text})
+    >>> call = next(one for one in code.nodes("cell", ast.Call) if one.lineno == 4)
+    >>> _only_rate(code, "cell", call, {"rate"}), _only_rate(code, "cell", call, {"rate", "make"})
+    ('rate', 'rate')
+    >>> used = Code({"cell": text.replace("make(n)", "make(n, lr)")})
+    >>> _only_rate(used, "cell", call, {"rate"})
+    ''
+    """
+    given = names_in(call, ast.Load) & changing
+    defined = code.defined(file, call.func)
+    if len(given) != 1 or defined is None:
+        return ""
+    (name,), parameters = given, [one.arg for one in defined[1].args.args]
+    named = [(parameters[k], one) for k, one in enumerate(call.args) if k < len(parameters)]
+    named += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
+    taking = [parameter for parameter, one in named if name in names_in(one, ast.Load)]
+    plain = [parameter for parameter, one in named if isinstance(one, ast.Name) and one.id == name]
+    return name if taking == plain and len(plain) == 1 and _is_rate(defined[1], plain[0]) else ""
+
+
+def _is_rate(function: ast.FunctionDef, parameter: str) -> bool:
+    """Whether a function only passes a parameter to an optimizer, as its learning rate."""
+    uses = [one for one in ast.walk(function) if isinstance(one, ast.Name) and one.id == parameter]
+    optimizers = [one for one in ast.walk(function) if isinstance(one, ast.Call) and name_of(one.func) in _OPTIMIZERS]
+    rates = [one for call in optimizers for one in _rates(call)]
+    return bool(uses) and all(any(use is rate for rate in rates) for use in uses)
+
+
+def _rates(call: ast.Call) -> list[ast.expr]:
+    return [*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "learning_rate")]

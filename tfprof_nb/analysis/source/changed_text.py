@@ -1,7 +1,5 @@
 """The whole text of a file or cell with a finding's change in its place."""
 
-from __future__ import annotations
-
 import ast
 import io
 import re

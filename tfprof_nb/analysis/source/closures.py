@@ -1,7 +1,5 @@
 """Functions that are defined in other functions: what they take from there, and whether they leave it."""
 
-from __future__ import annotations
-
 import ast
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The text of the program: what stands at a line, and where a function, a class or a call is."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Mapping

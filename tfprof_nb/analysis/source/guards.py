@@ -1,7 +1,5 @@
 """Conditions on the remainder of a division, which let code run only every few times."""
 
-from __future__ import annotations
-
 import ast
 
 from tfprof_nb.analysis.source.code import Code

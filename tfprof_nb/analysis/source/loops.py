@@ -1,7 +1,5 @@
 """What a loop of the program does: where it begins, whether its calls need one another, which elements it reads."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the map of a dataset calls, by the program's text."""
 
-from __future__ import annotations
-
 import ast
 
 from tfprof_nb.analysis.source.batches import takes_batches

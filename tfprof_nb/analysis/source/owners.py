@@ -1,7 +1,5 @@
 """Which layer each node of a graph belongs to, and whether to its forward pass, its gradient or its optimizer."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """How a dataset is made, by the program's text: its chain of calls, through the names that it is assigned to."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

@@ -4,8 +4,6 @@ An op of a function belongs to the user's innermost line that created its node; 
 of its forward op. An op that ran eagerly belongs to the line of the cell that was running.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

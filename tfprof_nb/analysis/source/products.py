@@ -1,7 +1,5 @@
 """Products with one-hot vectors or sparse matrices in code, and what computes the same without their zeros."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Code that gives `fit` an endless dataset, so that all epochs have one iterator."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Code that advice gives: a call with an argument or a call more, with another number, or without an argument."""
 
-from __future__ import annotations
-
 import ast
 import re
 import textwrap

@@ -1,7 +1,5 @@
 """Which calls at a line get the same in each pass of the loop around it, as far as the text shows that."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What a loop asks of a TensorFlow 1 session: ops that it adds to the graph, runs that could be one."""
 
-from __future__ import annotations
-
 import ast
 import re
 from typing import NamedTuple

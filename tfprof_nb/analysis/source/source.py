@@ -1,7 +1,5 @@
 """Time by line of code, in the notebook's cell and in other files of the user; and by Keras layer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Parts of Python's syntax trees: what rules on a program's text ask of them."""
 
-from __future__ import annotations
-
 import ast
 import re
 import textwrap

@@ -1,7 +1,5 @@
 """Where a cell takes its batches from: expressions of its code that may be datasets."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Sequence
 

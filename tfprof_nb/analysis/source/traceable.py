@@ -1,7 +1,5 @@
 """What keeps a function of the program from running as a graph."""
 
-from __future__ import annotations
-
 import ast
 import re
 

@@ -1,7 +1,5 @@
 """Code that turns off the autotuner of tf.data for the passes that a statement makes."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

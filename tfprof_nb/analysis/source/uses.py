@@ -1,7 +1,5 @@
 """What a statement of the program is for: to validate with, as the next batch, or to record."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """How many examples a step trains on."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable
 

@@ -1,7 +1,5 @@
 """The nodes of functions that some nodes call."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tfprof_nb._arrays import Bools

@@ -3,8 +3,6 @@
 A layer is one of Keras' or, elsewhere, a trainable variable with the ops that use it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """The loops over time that Keras' recurrent layers run op by op."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

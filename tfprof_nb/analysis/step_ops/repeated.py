@@ -1,7 +1,5 @@
 """Values that a function computes again in every call: from nothing that changes, or only from the batch of data."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The shapes of the tensors that nodes take and make, and where a node's values come from."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Lines of the user's that make many small ops per step: their time, with that of starting them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """The ops of the typical steps, with the node that each ran, and the time that some of them cover."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -90,7 +88,7 @@ class StepOps:
     labels: Mapping[str, str] = field(default_factory=dict)
     _results: dict[Callable[..., Any], Any] = field(default_factory=dict, init=False, repr=False)
 
-    def once(self, analysis: Callable[[StepOps], T]) -> T:
+    def once(self, analysis: Callable[["StepOps"], T]) -> T:
         """Return the result of an analysis of these ops, which runs once."""
         if analysis not in self._results:
             self._results[analysis] = analysis(self)

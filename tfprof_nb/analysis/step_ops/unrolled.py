@@ -1,7 +1,5 @@
 """Python loops in traced functions: each iteration adds its ops to the graph anew."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The activity of each event of a step: the classes among which a step's time is divided."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 import numpy as np

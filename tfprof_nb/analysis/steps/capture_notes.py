@@ -1,7 +1,5 @@
 """Notes on how a program was captured, as far as that matters for its steps."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

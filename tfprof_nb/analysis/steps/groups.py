@@ -5,8 +5,6 @@ elsewhere through producer and consumer contexts, and the kernels that it launch
 `group_events.cc` (XLA), but marks made with `step_num` win over TensorFlow's own loops.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

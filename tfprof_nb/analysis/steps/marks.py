@@ -1,7 +1,5 @@
 """What the mark of each step says: its number, name, phase and epoch."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """The passes of loops that run op by op: by the batches that they take from a dataset, or by marks of their lines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

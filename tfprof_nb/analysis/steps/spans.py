@@ -1,7 +1,5 @@
 """When each step of a host with devices begins and ends: by its mark, or by what ran on a device."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 import pandas as pd

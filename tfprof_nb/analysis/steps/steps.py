@@ -93,11 +93,6 @@ class Steps(Result):
 def steps(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> Steps:
     """Measure every step and divide its time among categories.
 
-    Parameters
-    ----------
-    forests, groupings
-        One per host: its events and their step groups.
-
     Returns
     -------
     Steps

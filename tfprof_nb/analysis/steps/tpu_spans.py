@@ -1,7 +1,5 @@
 """When the steps of each core of a TPU begin and end: as XLA recorded them, or by repeated modules."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -27,8 +27,6 @@ def unmarked_steps(forest: Forest, runs: Int64) -> pd.DataFrame:
 
     Parameters
     ----------
-    forest
-        One host's events.
     runs
         The events of the outermost function runs.
     """

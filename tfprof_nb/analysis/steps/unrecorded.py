@@ -1,7 +1,5 @@
 """Steps whose ops were not recorded (`capture.detail`): the steady recorded steps of their phase stand for them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ An iterator calls the one before it on its own thread, or takes an element that 
 are linked by the `Produce` and `Consume` events around them (`ConnectTfDataEvents` in XLA's `group_events.cc`).
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What to change in a tf.data pipeline, by the kind of the slow stage."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from tfprof_nb.analysis.tf_data.iterators import FILE_READERS

@@ -6,8 +6,6 @@ overlapping children are subtracted once; the bottleneck is the stage that delay
 calls count more than setup; and stages that the runtime added are never the bottleneck.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -119,8 +117,6 @@ def tf_data(forests: Sequence[Forest], waiting_percent: float = float("nan")) ->
 
     Parameters
     ----------
-    forests
-        One per host.
     waiting_percent
         The percentage of its time for which the program waits for data, if it is known.
 

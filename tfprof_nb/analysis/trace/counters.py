@@ -1,7 +1,5 @@
 """Quantities over time for the trace: counters of the file, memory in use, and metrics sampled beside the capture."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The rules are those of `derived_timeline.cc` (XProf). XProf also shortens nested
 each, so that its viewer can order them; here their depth does that, and times stay as they are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -55,8 +53,6 @@ def device_lines(forest: Forest, group: Int32) -> list[DerivedLine]:
 
     Parameters
     ----------
-    forest
-        One host's events.
     group
         Per event: the number of its step, -1 for none.
     """

@@ -1,7 +1,5 @@
 """Slices as compressed columns, in the form that docs/trace-format.md describes."""
 
-from __future__ import annotations
-
 import zlib
 from typing import Any
 
@@ -20,8 +18,6 @@ def encode(slices: Slices, unit_ps: int, *, merged: bool, level: int = 1) -> byt
 
     Parameters
     ----------
-    slices
-        What to send.
     unit_ps
         The unit of times; starts and ends are rounded down to whole units.
     merged

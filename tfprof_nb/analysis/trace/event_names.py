@@ -1,7 +1,5 @@
 """Names of the trace's events: from an op to its events, and from an event to its line of code."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

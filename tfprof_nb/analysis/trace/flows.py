@@ -1,7 +1,5 @@
 """What an event caused, and what caused it, across threads and devices."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

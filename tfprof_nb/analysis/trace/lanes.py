@@ -1,7 +1,5 @@
 """Lanes of a track: one per nesting depth, without overlaps."""
 
-from __future__ import annotations
-
 import heapq
 from itertools import pairwise
 

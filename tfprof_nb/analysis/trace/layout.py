@@ -1,7 +1,5 @@
 """Which tracks a trace has, in which order, and which of their lanes each event lies on."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Samples of Python's stacks as events of the trace: neighbours that show the same call become one slice."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Events as slices in lanes: those of a stretch of time, merged where they are too short to see."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 

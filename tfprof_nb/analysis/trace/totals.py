@@ -1,7 +1,5 @@
 """What ran in a stretch of time, by name."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

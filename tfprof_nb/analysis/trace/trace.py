@@ -3,8 +3,6 @@
 docs/trace-format.md describes the form in which the browser gets it.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -372,8 +370,6 @@ def trace(
 
     Parameters
     ----------
-    forests, groupings
-        One per host: its events and their step groups.
     steps
         Marked above the tracks.
     counters

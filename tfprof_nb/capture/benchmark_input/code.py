@@ -1,7 +1,5 @@
 """A changed pipeline as code: with the names that the user's program has for its functions and data."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import linecache

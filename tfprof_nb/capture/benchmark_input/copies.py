@@ -1,7 +1,5 @@
 """Copies of a pipeline for one purpose each: for times of later passes, or for a look at the first elements."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

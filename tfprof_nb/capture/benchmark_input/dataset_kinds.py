@@ -1,7 +1,5 @@
 """How each kind of dataset in tf.data is read into a stage."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

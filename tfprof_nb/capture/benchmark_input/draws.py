@@ -1,7 +1,5 @@
 """Draw batches and time them, on a thread of its own: an interrupt and the end of the time are then seen at once."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

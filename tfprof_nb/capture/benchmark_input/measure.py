@@ -1,7 +1,5 @@
 """Measure a tf.data pipeline: each of its stages, the whole, and changes of it, in turns."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence

@@ -4,8 +4,6 @@ A dataset has state: a shuffle counts its iterators, a cache keeps elements. So 
 dataset: each stage is made again, with the function that was traced for it. Only stages without state are shared.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,10 +25,9 @@ from tfprof_nb.capture.tensorflow import tensorflow
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A pipeline as a source and the stages above it; ``dataset`` is the user's, and ``source_dataset`` part of it."""
+    """A pipeline as a source and the stages above it; ``dataset`` is the user's."""
 
     dataset: Any
-    source_dataset: Any
     source: Stage
     stages: Sequence[Stage]
 
@@ -76,7 +73,7 @@ def pipeline_of(dataset: Any) -> Pipeline:
     while (made := stage_of(at)) is not None:
         stages.append(made)
         at = _below(at, made)
-    return Pipeline(dataset, at, _source(at), stages[::-1])
+    return Pipeline(dataset, _source(at), stages[::-1])
 
 
 def _below(dataset: Any, stage: Stage) -> Any:

@@ -1,7 +1,5 @@
 """What ``fit`` takes beside datasets: a Keras ``PyDataset``, a generator, arrays."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import time

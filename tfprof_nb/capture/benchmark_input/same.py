@@ -1,7 +1,5 @@
 """Whether two pipelines make the same elements."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any

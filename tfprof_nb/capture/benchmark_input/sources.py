@@ -1,7 +1,5 @@
 """Where the elements of a dataset come from: the datasets that it reads, and the source below them all."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a stage of a tf.data pipeline is, and the stages that copies of a pipeline are made of."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -136,7 +134,7 @@ def shuffled(size: int) -> Stage:
 
 
 def mapped(function: Function, calls: int | None, deterministic: bool | None = None, *, again: bool = False) -> Stage:
-    """Return a map; with ``again`` of the function as the user wrote it, for arguments of another shape."""
+    """Return a map; ``again`` traces the function as the user wrote it, for arguments of another shape."""
     called = function.written if again else function
     options = {} if calls is None else {"num_parallel_calls": calls, "deterministic": deterministic}
     return Stage(

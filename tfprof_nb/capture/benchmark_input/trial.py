@@ -1,7 +1,5 @@
 """A short run before measuring: whether batches come at all, how long they take, and how many elements each needs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

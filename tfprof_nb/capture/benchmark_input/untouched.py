@@ -1,7 +1,5 @@
 """Put back what running a pipeline changes: random states of Python, NumPy and TensorFlow, and variables it writes."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The dataset that a variable of the notebook holds."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from typing import Any

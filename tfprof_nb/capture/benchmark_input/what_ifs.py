@@ -1,7 +1,5 @@
 """Changes of a pipeline that need no change of the user's functions, and why some are not legal for it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

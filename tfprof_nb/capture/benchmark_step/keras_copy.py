@@ -1,7 +1,5 @@
 """A copy of a Keras model that trains like it and shares no variable with it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

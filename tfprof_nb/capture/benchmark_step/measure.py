@@ -1,7 +1,5 @@
 """Measure a step and its variants in turns, and leave what they change as it was."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A step as it is and changed: functions without arguments that run one step, or several, on a batch in memory."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Judge facts about the machine: what is fine, and what to do about the rest."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple

@@ -1,7 +1,5 @@
 """Gather the facts about the machine, TensorFlow and the notebook that captures depend on."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import shutil

@@ -3,8 +3,6 @@
 While the capture records, each function that Python calls is only noted, once. All are described when it has ended.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -113,7 +111,7 @@ def _holding_functions(held: set[Any]) -> Iterator[None]:
 
 
 def _first_call(function: Any, frame: FrameType) -> _Call:
-    """Note what the callers hold; of tensors only shapes, so that this keeps none alive."""
+    """Note what the callers hold, and only the shapes of tensors, so that this keeps none alive."""
     tensors: Sequence[Any] = frame.f_locals["args"]
     arguments = [Argument(tensor.shape, getattr(tensor, "_handle_data", None)) for tensor in tensors]
     handles = [getattr(tensor, "_id", -1) for tensor in tensors]

@@ -71,8 +71,6 @@ def describe(name: str, arguments: Sequence[Argument], batch: int | None, called
 
     Parameters
     ----------
-    name
-        The function's name in the eager context.
     arguments
         Its arguments; those missing at the end are unknown.
     batch

@@ -1,7 +1,5 @@
 """Numbers for distinct values, which keep the sections of the sidecar small."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 from typing import Generic, TypeVar
 

@@ -5,8 +5,6 @@ Scopes of a graph are not named like the layers (layers ``conv2d`` and ``conv2d_
 its name and its order.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,7 +55,7 @@ def layers_of(nodes: Sequence[Node], models: Iterable[Any]) -> list[Layer | None
 
 
 def _found(path: str, layers: Mapping[str, Any]) -> Layer:
-    """Return the layer of a path; of the cell of a recurrent layer, that layer, which is what the program makes."""
+    """Return the layer at a path; for an RNN cell, its RNN layer, which is what the program makes."""
     outer = path.rpartition("/")[0]
     name = outer if path not in layers and outer in layers else path
     return Layer(name, type(layers[name]).__name__ if name in layers else "")

@@ -1,7 +1,5 @@
 """The line of code that makes each Keras layer, found in the user's source by the layer's class, name and arguments."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import linecache

@@ -1,7 +1,5 @@
 """Find the Keras models that a function may run: among its callers, and what it refers to."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import sys

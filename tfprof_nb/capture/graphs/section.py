@@ -1,7 +1,5 @@
 """Describe functions and all that they call, as columns that hold every text once."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The arguments that a function was traced for: a short text each, never the data of tensors or objects."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple

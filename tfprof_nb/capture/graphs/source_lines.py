@@ -1,7 +1,5 @@
 """The lines of code that made the nodes of a graph, which TensorFlow keeps for its error messages."""
 
-from __future__ import annotations
-
 import linecache
 import sysconfig
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Capture other processes over gRPC: all workers at the same time, one file for each, in one run folder."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import time
@@ -91,12 +89,8 @@ def capture_workers(
     ----------
     addresses
         See `find_workers`.
-    seconds
-        How long each worker records.
     logdir
         Where the run folder is written, on this machine.
-    options
-        What the workers record.
     retries
         How often to ask a worker again that cannot be reached, is busy or recorded nothing.
     report

@@ -5,8 +5,6 @@ https://github.com/openxla/xla/blob/main/third_party/tsl/tsl/profiler/protobuf/p
 declared as bytes, which is the same on the wire, and goes into its file unchanged.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tfprof_nb._errors import MissingDependencyError

@@ -1,7 +1,5 @@
 """The workers to capture: addresses as people write them, and names of Cloud TPUs."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """A notebook cell that a trial runs: compiled, with marks in its loops, or why it cannot be repeated."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import linecache

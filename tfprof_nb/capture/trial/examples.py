@@ -1,7 +1,5 @@
 """The examples that Keras trains on in a run, as one number each: whether passes repeat, and in which order."""
 
-from __future__ import annotations
-
 import functools
 import sys
 from collections import defaultdict

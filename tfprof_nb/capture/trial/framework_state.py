@@ -1,7 +1,5 @@
 """The state that TensorFlow, Keras, NumPy and Python keep outside of the user's objects, and what datasets keep."""
 
-from __future__ import annotations
-
 import gc
 import os
 import random

@@ -1,7 +1,5 @@
 """What a run of a cell made: the losses of its steps, the weights of its models, and the values that it assigned."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -20,12 +18,6 @@ def outcomes(steps: Steps, namespace: Mapping[str, Any], names: Iterable[str], b
 
     Parameters
     ----------
-    steps
-        What Keras told.
-    namespace
-        The names after the run.
-    names
-        Those that the cell uses.
     before
         The names as they were: large arrays that are the same are not copied.
     """

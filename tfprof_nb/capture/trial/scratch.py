@@ -4,8 +4,6 @@ Python tells of the files that it opens, moves and removes, of connections and o
 reach beyond the folder is refused. What TensorFlow's and HDF5's own code writes to absolute paths is not seen.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

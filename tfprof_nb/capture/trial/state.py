@@ -4,8 +4,6 @@ Followed are the names that its code uses, the functions of the user that it cal
 the attributes and elements of what they hold. Containers and objects keep their identity: their contents are put back.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import random

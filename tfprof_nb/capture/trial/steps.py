@@ -5,8 +5,6 @@ passes of the cell's loops. A run is ended by an error that no ``except Exceptio
 no step ends for long, between two lines of Python.
 """
 
-from __future__ import annotations
-
 import ctypes
 import functools
 import sys

@@ -1,7 +1,5 @@
 """Run two variants of a cell in turns, each from the same state and under the same seeds, and put everything back."""
 
-from __future__ import annotations
-
 import gc
 import math
 import os

@@ -1,7 +1,5 @@
 """Parse the section ``capture``: what the capture noted about itself."""
 
-from __future__ import annotations
-
 from tfprof_nb.formats.sidecar import CaptureSection, Stopped
 
 _MOST_S = 10**7  # some months

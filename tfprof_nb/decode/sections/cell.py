@@ -1,7 +1,5 @@
 """Parse the sections ``cell``, the profiled cell, ``cells``, the labels of the notebook's cells, and ``cell_texts``."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

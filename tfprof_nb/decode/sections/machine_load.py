@@ -1,7 +1,5 @@
 """Parse the section ``machine_load``: how busy other programs kept the processors."""
 
-from __future__ import annotations
-
 from typing import TypeGuard
 
 from tfprof_nb.formats.sidecar import MachineLoadSection

@@ -1,7 +1,5 @@
 """Parse the sections ``metrics`` and ``process_memory``: quantities that were sampled beside the capture."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import NamedTuple
 

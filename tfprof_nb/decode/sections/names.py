@@ -1,7 +1,5 @@
 """Parse the section ``names``: what kind of object the names of the code stand for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

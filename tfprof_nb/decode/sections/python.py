@@ -1,7 +1,5 @@
 """Parse the section ``python``: stacks of Python's threads that were sampled during the capture."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Parse the section ``versions``: what ran, and the GPUs that it could use."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from tfprof_nb.formats.sidecar import VersionsSection

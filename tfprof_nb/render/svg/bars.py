@@ -3,8 +3,6 @@
 In: StackedBars and Bars panels. Out: SVG.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 In: a Diagram panel. Out: SVG.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from markupsafe import Markup

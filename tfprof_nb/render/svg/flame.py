@@ -3,8 +3,6 @@
 In: a Flame panel. Out: SVG.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from markupsafe import Markup

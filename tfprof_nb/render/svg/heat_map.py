@@ -3,8 +3,6 @@
 In: a HeatMap panel. Out: SVG.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from markupsafe import Markup
 

@@ -3,8 +3,6 @@
 In: Lines and Timeline panels. Out: SVG.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 In: a Network panel. Out: SVG.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

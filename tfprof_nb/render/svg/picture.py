@@ -4,8 +4,6 @@ In: coordinates and text. Out: SVG. Text and axes have one grey that is readable
 in an ``<img>`` can't follow the page's theme; for the same reason pictures have no background.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """A table in a report: its data, for the script that also draws the widget."""
 
-from __future__ import annotations
-
 import base64
 import json
 import zlib

@@ -1,7 +1,5 @@
 """A frame encoded for the browser's script, for the widget and for reports."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 In: Table panels. Out: columns, text, bar lengths.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pandas as pd

@@ -3,8 +3,6 @@
 In: Table panels. Out: HTML with inline styles only, since notebooks' sanitisers drop style sheets.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain, repeat
 

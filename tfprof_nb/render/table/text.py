@@ -3,8 +3,6 @@
 In: Table panels. Out: lines.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """A frame as a table to sort, search and export: sent once, and handled in the browser."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A timeline in a report: its data, for the script that also draws the widget."""
 
-from __future__ import annotations
-
 import base64
 import json
 import zlib
@@ -23,8 +21,6 @@ def embedded_timeline(source: TimelineSource, budget_bytes: int) -> Markup:
 
     Parameters
     ----------
-    source
-        The data of the timeline.
     budget_bytes
         The most that the HTML may take; the coarsest level, some 20 kB, is returned in any case.
     """

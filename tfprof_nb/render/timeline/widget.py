@@ -1,7 +1,5 @@
 """The trace viewer as a widget: sends a timeline once, then answers the viewer's requests."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

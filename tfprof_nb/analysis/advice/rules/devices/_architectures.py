@@ -1,7 +1,5 @@
 """GPUs with tensor cores, by their architectures."""
 
-from __future__ import annotations
-
 from tfprof_nb.analysis.advice.evidence import Evidence
 
 ARCHITECTURES = ("Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell")

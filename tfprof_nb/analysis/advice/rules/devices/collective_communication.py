@@ -1,19 +1,14 @@
 """Devices that wait for one another."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import UNKNOWN, Rule
+from tfprof_nb.analysis.advice.rule import UNKNOWN, Case, Cases, Earlier, Rule
 
 RULE = Rule(
     "collective-communication",
     "Devices wait for one another",
     "Looks for time of the steps in collective communication, such as the all-reduce of gradients.",
     "The devices compute nothing meanwhile. Larger batches per device exchange gradients less often.",
-    group="devices",
+    action="Use larger batches per device",
     moderate=3.0,  # as in `op_stats_to_overview_page.cc`
     high=15.0,
     saved=UNKNOWN,
@@ -21,7 +16,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report devices that exchange data for much of each step."""
     yield Case(
         evidence.percent("device_collectives"),

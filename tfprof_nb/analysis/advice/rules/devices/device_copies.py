@@ -1,26 +1,21 @@
 """Devices that copy arrays for much of each step."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 
 RULE = Rule(
     "device-copies",
     "Devices copy arrays for much of each step",
     "Looks for time of the steps in copies between the memories of a device, or between devices.",
     "Copies that compute does not overlap make the step longer.",
-    group="devices",
+    action="Look at the longest copies",
     moderate=15.0,
     high=40.0,
     frameworks=("tensorflow", "jax", "pytorch"),
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report copies between the memories of a device, or between devices."""
     yield Case(
         evidence.percent("device_to_device"),

@@ -1,13 +1,8 @@
 """A device without work in much of each step."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 
 # While a step spends its time on these, no device works.
 _WITHOUT_DEVICES = ("host_compute", "kernel_launch", "compile", "other")
@@ -27,14 +22,13 @@ RULE = Rule(
     "The device is idle in much of each step",
     "Looks for time of the steps in which no kernel and no copy runs.",
     "The device waits for the host: for its Python, for results that it reads, for kernels to be launched.",
-    group="devices",
     moderate=15.0,
     high=40.0,
     frameworks=("jax", "pytorch"),
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report devices without work in much of each step, for frameworks without rules of their own about the causes."""
     numbers = evidence.overview.summary
     if not numbers["device_cores"] or str(numbers["device_type"]).startswith("TPU"):  # which runs whole programs

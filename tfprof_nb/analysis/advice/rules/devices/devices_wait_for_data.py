@@ -1,12 +1,7 @@
 """Several devices that wait for their data."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.verdict import MODERATELY_PERCENT
 
 _SEVERAL = 2
@@ -17,13 +12,12 @@ RULE = Rule(
     "Several devices wait for their data",
     "Looks for steps on two devices and more that wait for data or copy it.",
     "One pipeline has to feed all of them. A distributed dataset prefetches for each.",
-    group="devices",
     page="input_pipeline",
     moderate=MODERATELY_PERCENT,
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report steps on several devices that wait for their data."""
     idle, count = evidence.idle_devices
     devices = count - len(idle)

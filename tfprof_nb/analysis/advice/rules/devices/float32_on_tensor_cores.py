@@ -1,13 +1,8 @@
 """A device with tensor cores that computes in 32 bit."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.devices._architectures import ARCHITECTURES, has_architecture
 
 _WITH_BFLOAT16 = ARCHITECTURES[2:]
@@ -23,13 +18,13 @@ RULE = Rule(
     "A device with tensor cores computes in 32 bit",
     "Looks for GPUs with tensor cores that compute for most of each step, and hardly in 16 bit.",
     "Tensor cores multiply matrices of 16-bit numbers several times faster, and these need half of the memory.",
-    group="devices",
+    action="Compute in 16 bit",
     page="kernels",
     frameworks=("tensorflow", "pytorch"),
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report a GPU with tensor cores that computes for most of each step, and hardly in 16 bit, as kernels tell."""
     percent = evidence.percent("fp16")
     if (

@@ -1,12 +1,7 @@
 """A GPU of the machine that TensorFlow does not see."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 
 _FIX = (
     "Check that this TensorFlow is built for GPUs (`pip install tensorflow[and-cuda]`), and what "
@@ -18,13 +13,12 @@ RULE = Rule(
     "TensorFlow does not see this machine's GPU",
     "Looks for machines whose driver lists an NVIDIA GPU, where TensorFlow lists none.",
     "TensorFlow then runs on the CPU without an error: mostly its build, or a CUDA library, does not fit.",
-    group="devices",
     page="overview",
     frameworks=("tensorflow", "jax", "pytorch"),
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report a machine whose driver lists a GPU, where TensorFlow lists none."""
     unseen = any(gpus.has_nvidia and gpus.visible == 0 for gpus in evidence.gpus)
     if unseen and not evidence.ran_on_device and not any(gpus.visible for gpus in evidence.gpus):

@@ -1,12 +1,7 @@
 """A program that ran on the CPU, although a GPU was visible."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 
 _FIX = (
     "Look for `tf.device('/CPU:0')`, for CUDA_VISIBLE_DEVICES or tf.config.set_visible_devices, and for ops without a "
@@ -18,13 +13,12 @@ RULE = Rule(
     "The program ran on the CPU, although a GPU was visible",
     "Looks for programs none of whose ops ran on the GPU that TensorFlow saw.",
     "Something keeps the ops on the CPU: `tf.device`, hidden devices, or ops without a GPU version.",
-    group="devices",
     page="ops",
     frameworks=("tensorflow", "jax", "pytorch"),
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report a program none of whose ops ran on the GPU that TensorFlow saw."""
     visible = sum(gpus.visible or 0 for gpus in evidence.gpus)
     if visible and not evidence.ran_on_device:

@@ -1,12 +1,7 @@
 """Devices without work beside others that have some."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 
 # What `tf.distribute` calls the ops of each replica but the first.
 _OF_REPLICA = r"(?:^|/)replica_[0-9]+/"
@@ -22,12 +17,11 @@ RULE = Rule(
     "Some devices did nothing",
     "Looks for devices without work beside others that have some.",
     "A program uses one GPU unless a strategy of `tf.distribute` shares its work.",
-    group="devices",
     page="overview",
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report devices without work beside others that have some."""
     idle, count = evidence.idle_devices
     if not idle:

@@ -1,16 +1,11 @@
 """Time that goes into launching short kernels."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import UNKNOWN, Rule
+from tfprof_nb.analysis.advice.rule import UNKNOWN, Case, Cases, Earlier, Rule
 
 _SHORT_KERNEL_US = 20.0
 
@@ -20,7 +15,7 @@ RULE = Rule(
     "Looks for time of the steps that goes into launching kernels, where half of the ops keep the device busy for less "
     "than 20 µs.",
     "To launch a kernel takes the host several microseconds. XLA fuses ops into fewer kernels.",
-    group="devices",
+    action="Let XLA compile the step",
     page="kernels",
     moderate=3.0,  # as in `op_stats_to_overview_page.cc`
     high=15.0,
@@ -28,7 +23,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report time spent on launching kernels, where that is since these are short."""
     typical_us = _typical_run_us(evidence.ops.table[evidence.ops.table["side"] == "device"])
     if typical_us < _SHORT_KERNEL_US:

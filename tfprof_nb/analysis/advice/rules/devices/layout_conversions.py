@@ -1,13 +1,8 @@
 """Convolutions that convert their data between layouts."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 
 _CONVERTS_LAYOUT = r"nchwTo\w*nhwc|nhwcTo\w*nchw"
 
@@ -16,13 +11,13 @@ RULE = Rule(
     "Convolutions convert their data between layouts",
     "Looks for kernels of cuDNN that convert between NCHW and NHWC.",
     "cuDNN computes 16-bit types on tensor cores in NHWC, and others mostly in NCHW: mixing them converts each time.",
-    group="devices",
+    action="Use one layout throughout",
     page="kernels",
     moderate=5.0,
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report kernels that convert between layouts."""
     if not evidence.overview.summary["device_cores"]:
         return

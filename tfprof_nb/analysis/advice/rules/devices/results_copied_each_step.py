@@ -1,12 +1,7 @@
 """Results that are copied from the device in every step."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import UNKNOWN, Rule
+from tfprof_nb.analysis.advice.rule import UNKNOWN, Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT
 
 _WAITS = {
@@ -20,7 +15,7 @@ RULE = Rule(
     "Results are copied from the device in every step",
     "Looks for time of the steps in which results are copied from the device to the host.",
     "The host waits until the step has run before it can copy, and prepares no next step meanwhile.",
-    group="devices",
+    action="Fetch results every few steps",
     moderate=MODERATELY_PERCENT,
     high=HIGHLY_PERCENT,
     saved=UNKNOWN,
@@ -28,7 +23,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report results that are copied to the host in each step."""
     yield Case(
         evidence.percent("output"),

@@ -1,13 +1,8 @@
 """An op whose first run took long to start."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 
 _MIN_PERCENT, _STARTING_TIMES = 10.0, 10
 _LATER = (
@@ -20,12 +15,11 @@ RULE = Rule(
     "An op took long to start",
     "Looks for ops that ran once and took the host ten times longer to start than the GPU to compute.",
     "The first run of an op on a GPU loads its kernels, and may try several.",
-    group="devices",
     page="ops",
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report an op that ran once, in a step, and took the host much longer to start than the device to compute."""
     on_gpu = "GPU" in str(evidence.overview.summary["device_type"])
     if not on_gpu or evidence.percent("host_compute") < _MIN_PERCENT:

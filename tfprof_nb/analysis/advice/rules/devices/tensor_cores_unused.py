@@ -1,13 +1,8 @@
 """Ops that tensor cores could compute, and other cores do."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.devices._architectures import has_architecture
 
 _SOME_16_BIT_PERCENT, _MAX_NAMES = 10.0, 3
@@ -17,13 +12,13 @@ RULE = Rule(
     "Tensor cores stay unused",
     "Looks for ops of programs in 16 bit that tensor cores could compute, and other cores do.",
     "Tensor cores need sizes that are multiples of 8 for 16-bit types.",
-    group="devices",
+    action="Make the sizes multiples of 8",
     page="kernels",
     moderate=20.0,
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report ops that tensor cores could compute, in a program of 16-bit types: of 32-bit ones another rule speaks."""
     numbers = evidence.overview.summary
     if not numbers["device_cores"] or not has_architecture(evidence) or evidence.percent("fp16") < _SOME_16_BIT_PERCENT:

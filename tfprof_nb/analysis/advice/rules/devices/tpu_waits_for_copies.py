@@ -1,13 +1,8 @@
 """A TPU that waits for asynchronous copies."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 
 _FEWER_COPIES = (
     "If they move arrays between the memories of the host and the TPU (offloaded weights, for example), keep what each "
@@ -19,7 +14,6 @@ RULE = Rule(
     "The TPU waits for copies",
     "Looks for time of the steps in which a TPU waits for asynchronous copies to end.",
     "Copies that start earlier run while the TPU computes.",
-    group="devices",
     page="ops",
     moderate=10.0,
     high=30.0,
@@ -28,7 +22,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report a TPU that waits for asynchronous copies."""
     if not str(evidence.overview.summary["device_type"]).startswith("TPU"):
         return

@@ -1,7 +1,5 @@
 """Large embedding tables of which a step looks up few rows."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

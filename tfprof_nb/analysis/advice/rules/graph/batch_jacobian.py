@@ -1,17 +1,13 @@
 """What to change about a Jacobian of all examples of a batch by all of them, of which only the diagonal matters."""
 
-from __future__ import annotations
-
 import math
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.placed_ops import creating_frames
 from tfprof_nb.analysis.step_ops.shapes import Shape, sizes
@@ -29,7 +25,7 @@ RULE = Rule(
     "Looks for `tape.jacobian` of a batch of outputs by the batch of inputs, of which each output depends on its own "
     "example.",
     "For n examples the Jacobian has n times the numbers of its diagonal, and all but the diagonal are zero.",
-    group="graph",
+    action="Use batch_jacobian",
     page="source",
     moderate=20.0,
     high=40.0,
@@ -38,7 +34,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report a Jacobian of a batch by the batch that takes much of the steps."""
     ops = evidence.step_ops()
     frame, shape = _jacobian(ops.graphs) if ops.steps else (-1, ())

@@ -1,16 +1,16 @@
 """A value that is the same in every step, and computed in each."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+import ast
+import textwrap
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import quoted
-from tfprof_nb.analysis.source.code import line_at, place_of
-from tfprof_nb.analysis.source.moved import moved_out
+from tfprof_nb.analysis.source.code import Code, line_at, place_of
+from tfprof_nb.analysis.source.syntax import holds, names_in
 from tfprof_nb.analysis.step_ops.repeated import constant_lines, repeated
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 
@@ -23,7 +23,7 @@ RULE = Rule(
     "Looks for ops of the graph that depend on nothing that changes between steps: neither on the batch, nor on "
     "variables that the program changes, nor on random numbers.",
     "The value is loop invariant: computed once, before the steps, it costs them nothing.",
-    group="graph",
+    action="Compute it once, before the steps",
     page="source",
     moderate=10.0,
     high=25.0,
@@ -33,7 +33,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report values that are the same in every step."""
     ops = evidence.step_ops()
     if ops.graphs.nodes.empty or ops.ops.empty:
@@ -71,6 +71,51 @@ def _moved(evidence: Evidence, ops: StepOps, frames: Sequence[int]) -> tuple[str
     """Return where a function begins that can do without the lines, and the code for it; empty if that is uncertain."""
     at = [line_at(ops.place(frame)) for frame in frames]
     file = at[0][0] if at else ""
-    moved = moved_out(evidence.code, file, [line for one, line in at if one == file]) if at else None
+    moved = _moved_out(evidence.code, file, [line for one, line in at if one == file]) if at else None
     is_all = all(one == file for one, _ in at)
     return (place_of(file, moved.line), moved.change) if moved and is_all else ("", "")
+
+
+class _Moved(NamedTuple):
+    """The line where a definition begins, its decorators included, and its code behind what was moved out of it."""
+
+    line: int
+    change: str
+
+
+def _moved_out(code: Code, file: str, lines: Sequence[int]) -> _Moved | None:
+    r"""Return the function that assigns at some lines with these assignments before it.
+
+    None where they are no assignments of one function's own block, need a value that the function makes, or the
+    function is a method, whose class they would end in.
+
+    Examples
+    --------
+    >>> text = "@tf.function\ndef step(x):\n    k = inv(points)\n    return k @ x"
+    >>> print(_moved_out(Code({"cell": text}), "cell", [3]).change)
+    k = inv(points)
+    <BLANKLINE>
+    @tf.function
+    def step(x):
+        return k @ x
+    """
+    functions = [node for node in code.nodes(file, ast.FunctionDef) if all(holds(node, line) for line in lines)]
+    function = max(functions, key=lambda node: node.lineno, default=None)
+    if function is None or not lines or any(function in owner.body for owner in code.nodes(file, ast.ClassDef)):
+        return None
+    moved = [one for one in function.body if any(holds(one, line) for line in lines)]
+    left = [one for one in function.body if one not in moved]
+    made = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
+    made |= {name for one in left for name in names_in(one, ast.Store)}
+    used = {name for one in moved for name in names_in(one, ast.Load)}
+    is_whole = sum(any(holds(one, line) for one in moved) for line in lines) == len(lines)
+    if not left or not is_whole or used & made or not all(isinstance(one, ast.Assign) for one in moved):
+        return None
+    text, begin = code.text(file).splitlines(), min([one.lineno for one in function.decorator_list], default=10**9)
+    begin, end = min(begin, function.lineno), function.end_lineno or function.lineno
+    taken = {number for one in moved for number in range(one.lineno, (one.end_lineno or one.lineno) + 1)}
+    if any(one.lineno in taken for one in left):
+        return None
+    rest = textwrap.dedent("\n".join(text[n - 1] for n in range(begin, end + 1) if n not in taken))
+    outside = textwrap.dedent("\n".join(text[n - 1] for n in sorted(taken)))
+    return _Moved(begin, f"{outside}\n\n{rest}")

@@ -1,9 +1,6 @@
 """What to change about a value that every step computes and `tf.where` then mostly throws away."""
 
-from __future__ import annotations
-
 import ast
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -11,8 +8,7 @@ import numpy as np
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import at, quoted
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.syntax import holds, name_of, replaced
@@ -28,7 +24,7 @@ RULE = Rule(
     "Looks for `tf.where` with a single condition, one of whose two values takes much of each step.",
     "`tf.where` computes both of its values and then returns one of them. `tf.cond` runs only the branch that is "
     "chosen.",
-    group="graph",
+    action="Compute it only where it is needed",
     page="source",
     moderate=15.0,
     high=30.0,
@@ -46,7 +42,7 @@ class _Side(NamedTuple):
     nodes: Bools
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report the costliest value that is computed whatever the only condition of its `tf.where` says."""
     ops = evidence.step_ops()
     sides = [(ops.share(ops.ran(side.nodes)).covered, side) for side in _sides(ops.graphs)] if ops.steps else []

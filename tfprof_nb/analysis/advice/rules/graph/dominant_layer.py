@@ -1,16 +1,12 @@
 """What to change about the layer that takes most of each step."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.step_ops.layers import layers
 from tfprof_nb.analysis.step_ops.small_ops import RECURRENT
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
@@ -40,7 +36,7 @@ RULE = Rule(
     "One layer takes most of each step",
     "Looks for the layer, or the ops at one line, during half of each step and more of which no other ops run.",
     "A faster step begins with it. A layer with nearly all parameters of the model can often be much smaller.",
-    group="graph",
+    action="Begin with this layer",
     page="source",
     supersedes=("dominant-op",),
     results="dynamics",
@@ -57,7 +53,7 @@ class _Fix(NamedTuple):
     place: str = ""
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Name the layer whose ops, with its share of the optimizer, take most of each step."""
     ops = evidence.step_ops()
     table = ops.once(layers)

@@ -1,14 +1,10 @@
 """The op that does most of the work."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.graph.tf_print import PRINTING_OPS
 from tfprof_nb.analysis.events.python_ops import PYTHON_OPS
 from tfprof_nb.analysis.source.mapped import lines_mapped
@@ -25,13 +21,13 @@ RULE = Rule(
     "One op does most of the work",
     "Looks for an op with half of all op self time and more.",
     "Other ops together take less, so a faster step begins with this one.",
-    group="graph",
+    action="Begin with this op",
     page="ops",
     frameworks=("tensorflow", "jax", "pytorch"),
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Name the op that takes most of all op time, if ops take much of the steps."""
     top = evidence.overview.table
     # Stages of the input pipeline, Python in it and printing have their own findings.

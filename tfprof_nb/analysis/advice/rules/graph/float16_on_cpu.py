@@ -1,14 +1,10 @@
 """16-bit floats in a program that runs on a CPU."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import quoted
 
 _ASKED = r"[\"']mixed_float16[\"']"
@@ -18,7 +14,7 @@ RULE = Rule(
     "A CPU computes in float16",
     "Looks for the policy `mixed_float16` in programs that run on a CPU.",
     "Kernels of CPUs convert float16 to float32 and back: small networks for images took 1.9 to 2.6 times as long.",
-    group="graph",
+    action="Use float32 on a CPU",
     page="ops",
     moderate=20.0,
     high=50.0,
@@ -28,7 +24,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report 16-bit floats in a program that runs on a CPU."""
     ops, asked = evidence.step_ops(), next(evidence.code.find(_ASKED), None)
     if not ops.steps or ops.on_device or evidence.overview.summary["device_cores"] or not asked:

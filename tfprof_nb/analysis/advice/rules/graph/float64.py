@@ -1,14 +1,10 @@
 """A model that computes in float64."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import at
 
 _MOST_PARAMETERS = 0.5
@@ -19,7 +15,7 @@ RULE = Rule(
     "The model computes in float64",
     "Looks for models most of whose trained parameters are float64, if their ops take much of each step.",
     "float64 has twice the bytes of float32, and its convolutions lack the fast kernels.",
-    group="graph",
+    action="Use float32",
     page="ops",
     moderate=20.0,
     high=50.0,
@@ -29,7 +25,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report steps that compute mostly in float64, if most of the trained parameters have that type."""
     ops = evidence.step_ops()
     variables = ops.graphs.variables[ops.graphs.variables["trainable"].astype(bool)]

@@ -1,9 +1,7 @@
 """Layers in front of all that is trained, which compute the same in every epoch."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 
 import numpy as np
@@ -11,8 +9,7 @@ import numpy as np
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.step_ops.repeated import has_chance, repeated, trains
 from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
 from tfprof_nb.decode.sections.graphs import Graphs
@@ -31,7 +28,7 @@ RULE = Rule(
     "Looks for ops that depend on the batch only, neither on weights that are trained nor on random numbers, in front "
     "of the part of the model that is trained.",
     "For the same data they compute the same features in each epoch. Computed once, the features can be kept.",
-    group="graph",
+    action="Compute the frozen layers' features once",
     page="source",
     moderate=10.0,
     high=25.0,
@@ -40,7 +37,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report layers in front of all that is trained: for the same data, each epoch computes the same in them."""
     ops = evidence.step_ops()
     if ops.graphs.nodes.empty or ops.ops.empty:

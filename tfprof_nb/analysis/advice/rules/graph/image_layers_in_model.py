@@ -1,15 +1,10 @@
 """What to change about layers that prepare images, or make new ones of them, in front of the model."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.step_ops.layers import layers
 from tfprof_nb.analysis.step_ops.shapes import sizes
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
@@ -35,7 +30,7 @@ RULE = Rule(
     "Looks for layers that rotate, zoom, crop or resize images inside of the model and take much of each step.",
     "The device waits for them in each step. In the pipeline they run ahead, on all cores; before resizing, they work "
     "on more pixels than the model sees.",
-    group="graph",
+    action="Make the images small first",
     page="ops",
     moderate=30.0,
     high=50.0,
@@ -44,7 +39,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report layers that prepare images, if they take much of each step together."""
     ops = evidence.step_ops()
     table = ops.once(layers)

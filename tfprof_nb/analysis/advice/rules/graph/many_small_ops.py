@@ -1,15 +1,10 @@
 """What to change about functions that make many small ops."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import VECTORISING_MS, Rule
+from tfprof_nb.analysis.advice.rule import VECTORISING_MS, Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.calls import takes_gradients
 from tfprof_nb.analysis.source.code import line_at
@@ -29,7 +24,7 @@ RULE = Rule(
     "Looks for functions, loops of the graph, or layers of one kind that run 100 ops and more in each step, half of "
     "them within microseconds.",
     "To start an op takes several microseconds. What is left after vectorising are the few ops that do all at once.",
-    group="graph",
+    action="Vectorise the loop",
     page="source",
     moderate=20.0,
     high=30.0,
@@ -40,7 +35,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Name the function that makes the most expensive crowd of small ops, unless its loop is named already."""
     if any(earlier.values()):
         return

@@ -1,18 +1,14 @@
 """What to change about `tf.map_fn`, which runs its function for one element after another."""
 
-from __future__ import annotations
-
 import ast
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import VECTORISING_MS, Rule
+from tfprof_nb.analysis.advice.rule import VECTORISING_MS, Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.placed_ops import creating_nodes
@@ -37,7 +33,7 @@ RULE = Rule(
     "Looks for `tf.map_fn` whose loop runs 100 ops and more in a step.",
     "It is a loop in the graph: each op is started once for each element. `tf.vectorized_map`, or ops on the whole "
     "tensor, start each op once.",
-    group="graph",
+    action="Run each op once for all elements",
     page="source",
     moderate=20.0,
     high=30.0,
@@ -48,7 +44,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report the line with `tf.map_fn` whose ops, with their gradients, take most of the steps."""
     ops = evidence.step_ops()
     if not ops.steps:

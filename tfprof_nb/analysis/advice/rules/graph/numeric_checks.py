@@ -1,13 +1,8 @@
 """What to change where the result of each op is checked for NaN and infinity."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import at
 from tfprof_nb.analysis.step_ops.small_ops import cost_of
 
@@ -24,7 +19,7 @@ RULE = Rule(
     "Each op's result is checked for NaN and infinity",
     "Looks for the ops that `tf.debugging.enable_check_numerics` and `enable_dump_debug_info` add.",
     "The checks take time, and ops with a check behind them are not fused, which costs more than the checks.",
-    group="graph",
+    action="Remove the checks, which are for debugging",
     page="ops",
     moderate=2.0,
     high=5.0,
@@ -34,7 +29,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report that checks were left on, which cost more than they take themselves."""
     ops = evidence.step_ops()
     if not ops.steps or not (checks := ops.graphs.nodes["op"].eq(_CHECK).to_numpy(bool)).any():

@@ -1,16 +1,13 @@
 """What to change about one-hot vectors that are multiplied by a matrix: an embedding looks the rows up."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import at, quoted
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.placed_ops import creating_frames
@@ -25,7 +22,7 @@ RULE = Rule(
     "One-hot vectors are multiplied by a matrix",
     "Looks for products of a matrix and one-hot vectors of 1,000 classes and more.",
     "All but one number of each vector is zero, so the product is a row of the matrix: a lookup returns it at once.",
-    group="graph",
+    action="Look the rows up",
     page="ops",
     moderate=20.0,
     high=40.0,
@@ -35,7 +32,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report products of large one-hot vectors and a matrix that take much of the steps."""
     ops = evidence.step_ops()
     graphs = ops.graphs

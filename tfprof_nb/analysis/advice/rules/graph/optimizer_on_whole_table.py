@@ -1,15 +1,10 @@
 """An optimizer that updates all rows of a large embedding table, in steps that look few rows up."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.graph._tables import has_moments, in_optimizer, name_and_place, on_all_rows, tables
 
 RULE = Rule(
@@ -18,7 +13,7 @@ RULE = Rule(
     "Looks for optimizers with moments (Adam, SGD with momentum) on embeddings of a million numbers and more, of which "
     "a step looks up at most a tenth.",
     "Moments of every row change in each step, so every row is read and written, also those that the batch lacks.",
-    group="graph",
+    action="Use an optimizer that updates single rows",
     page="ops",
     moderate=30.0,
     high=60.0,
@@ -28,7 +23,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Report optimizers that update all rows, where no penalty on these does so anyway."""
     ops = evidence.step_ops()
     kept = [table for table in tables(ops.graphs) if has_moments(ops.graphs, table)] if ops.steps else []

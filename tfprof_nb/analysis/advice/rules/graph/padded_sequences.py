@@ -1,16 +1,12 @@
 """What to change about recurrent layers that go through long sequences, where the program pads these."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.owners import owners
@@ -25,14 +21,14 @@ RULE = Rule(
     "Recurrent layers go through padding",
     "Looks for recurrent layers that go through 64 time steps and more, in programs that pad sequences to one length.",
     "A time step of padding costs as much as one of data.",
-    group="graph",
+    action="Pad the sequences less",
     page="ops",
     moderate=20.0,
     supersedes=("dominant-op",),
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Name the line that pads sequences, if loops over their time steps take much of each step."""
     ops = evidence.step_ops()
     if not ops.steps or ops.graphs.nodes.empty:

@@ -1,18 +1,14 @@
 """What to change about the differences of all pairs of rows: their squares follow from one product of matrices."""
 
-from __future__ import annotations
-
 import ast
 import math
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import at
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.syntax import name_of, scopes
@@ -35,7 +31,7 @@ RULE = Rule(
     "Looks for differences of n x 1 x d and 1 x m x d tensors, of a million numbers and more, that are then squared.",
     "The squared distances of all pairs follow from one product of matrices, with one number for each pair in the "
     "place of d.",
-    group="graph",
+    action="Compute the distances by one product",
     page="ops",
     moderate=20.0,
     high=40.0,
@@ -45,7 +41,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report differences of all pairs of rows that are made to be squared, and take much of the steps."""
     ops = evidence.step_ops()
     node, shape = _differences(ops.graphs) if ops.steps else (-1, ())

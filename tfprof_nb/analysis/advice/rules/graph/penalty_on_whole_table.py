@@ -1,16 +1,12 @@
 """A penalty on all rows of a large embedding table, in steps that look few rows up."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.graph._tables import (
     LOOKUPS,
     Table,
@@ -38,7 +34,7 @@ RULE = Rule(
     "A penalty is computed on all rows of a large table",
     "Looks for a regularizer on an embedding of a million numbers and more, of which a step looks up at most a tenth.",
     "The penalty squares every row, gives each a gradient, and so lets each be updated, in every step.",
-    group="graph",
+    action="Penalise the rows that the batch uses",
     page="ops",
     moderate=30.0,
     high=60.0,
@@ -48,7 +44,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report penalties on whole tables that take much of the steps."""
     ops = evidence.step_ops()
     found = tables(ops.graphs) if ops.steps else []

@@ -1,7 +1,5 @@
 """What to change about rows of a large table that are all computed, where a step then looks up few of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -10,8 +8,7 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import at
 from tfprof_nb.analysis.source.gradients import forward_nodes, with_gradients
 from tfprof_nb.analysis.step_ops.shapes import origin_of, sizes
@@ -32,7 +29,7 @@ RULE = Rule(
     "Looks for lookups (`tf.gather`) in what was computed row by row from a table of a million numbers and more, of "
     "which a step uses at most a tenth.",
     "What is computed of the other rows, with its gradients, is not used in that step.",
-    group="graph",
+    action="Look up first, then compute",
     page="ops",
     moderate=20.0,
     high=40.0,
@@ -51,7 +48,7 @@ class _Computed(NamedTuple):
     rows_used: int
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report what is computed of all rows before a lookup, with its gradients."""
     ops = evidence.step_ops()
     found = list(_computed(ops.graphs)) if ops.steps else []

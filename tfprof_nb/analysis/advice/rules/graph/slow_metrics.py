@@ -1,16 +1,12 @@
 """What to change about metrics that take much of each step."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.rewriting import with_number
@@ -30,7 +26,7 @@ RULE = Rule(
     "Looks for steps in which, for a fifth of the time and more, only ops of metrics run, such as AUC at thousands of "
     "thresholds.",
     "Keras computes the metrics of `compile` after each batch, though people look at them once in an epoch.",
-    group="graph",
+    action="Use cheaper metrics",
     page="ops",
     moderate=20.0,
     high=40.0,
@@ -41,7 +37,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report metrics whose ops run in much of each step, with those that count by many thresholds."""
     ops = evidence.step_ops()
     if not ops.steps:

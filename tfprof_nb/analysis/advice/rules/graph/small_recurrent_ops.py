@@ -1,14 +1,10 @@
 """What to change about recurrent layers whose loops over time run ops too small for the time to start them."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import with_argument
@@ -25,7 +21,7 @@ RULE = Rule(
     "microseconds each.",
     "XLA compiles the loop to one program, which starts no ops. That takes seconds once, so it pays for training that "
     "takes minutes.",
-    group="graph",
+    action="Let XLA compile the step",
     page="source",
     moderate=40.0,
     saved=(0.3, 1.0),
@@ -34,7 +30,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report recurrent layers that run many small ops per step on a CPU, which XLA would compile to one program."""
     ops = evidence.step_ops()
     if not ops.steps or ops.on_device or not evidence.is_tensorflows:

@@ -1,17 +1,14 @@
 """Steps that are so small that starting their ops takes most of the time."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import NAMED
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.loops import head_of, is_head, needs_itself
@@ -46,17 +43,18 @@ RULE = Rule(
     "Looks for steps of up to 10 ms in which, for half of the time and more, no op runs, no data is waited for, and no "
     "Python of the program's; and for recurrent layers that get up to 8 examples.",
     "A step and its ops have fixed costs, whatever the batch size: larger batches have fewer of them.",
-    group="graph",
+    action="Use larger batches",
     moderate=50.0,
     high=60.0,
     of="cell",
     after=NAMED,
     supersedes=("python-between-ops",),
+    order="vague",
     results="batches",
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Report steps of which neither ops nor named Python take much: larger batches then cost hardly more."""
     ops = evidence.step_ops()
     if not ops.steps or (ops.ops["node"] < 0).sum() > _MOSTLY * len(ops.ops):

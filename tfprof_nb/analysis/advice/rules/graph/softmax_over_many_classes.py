@@ -1,16 +1,12 @@
 """What to change about a softmax over very many classes: training one of them computes the scores of all."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.source.owners import owners
 from tfprof_nb.analysis.step_ops.repeated import trains
 from tfprof_nb.analysis.step_ops.shapes import last_dimension, origin_of
@@ -30,7 +26,7 @@ RULE = Rule(
     "Looks for a trained softmax, or its loss, over 5,000 classes and more.",
     "Each example computes the scores of all classes and their gradients, though few of them matter for its loss. A "
     "sampled softmax computes some.",
-    group="graph",
+    action="Train on a sample of the classes",
     page="ops",
     moderate=30.0,
     high=50.0,
@@ -39,7 +35,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report a trained softmax over very many classes, with the layer of its scores, that takes much of the steps."""
     ops = evidence.step_ops()
     graphs = ops.graphs

@@ -1,17 +1,13 @@
 """What to change about long rows that are sorted for their first few numbers."""
 
-from __future__ import annotations
-
 import ast
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import at, quoted
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.syntax import assigned_name, holds, name_of, replaced, scopes
@@ -27,7 +23,7 @@ RULE = Rule(
     "Looks for rows of 1,000 values and more that are sorted as a whole (`tf.sort`, `tf.argsort`), where all that use "
     "the result take at most a tenth of each row.",
     "To sort a row costs much more than to find its largest values: `tf.math.top_k` leaves the others unsorted.",
-    group="graph",
+    action="Find the first ones without sorting",
     page="ops",
     moderate=15.0,
     high=30.0,
@@ -45,7 +41,7 @@ class _Sort(NamedTuple):
     kept: int
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report rows that are sorted as a whole, though only their first numbers are used, if that takes much time."""
     ops = evidence.step_ops()
     found = _sorts(ops.graphs) if ops.steps else []

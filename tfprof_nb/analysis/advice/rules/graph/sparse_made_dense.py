@@ -1,16 +1,11 @@
 """What to change about a sparse matrix that is made dense to be multiplied."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import at, quoted
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.products import with_sparse
@@ -25,7 +20,7 @@ RULE = Rule(
     "A sparse matrix is made dense to be multiplied",
     "Looks for products with a matrix of 1,000 columns and more that `tf.sparse.to_dense` made.",
     "The product then multiplies every zero, and the dense matrix has to be written and read.",
-    group="graph",
+    action="Multiply the sparse matrix as it is",
     page="ops",
     moderate=20.0,
     high=40.0,
@@ -35,7 +30,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report products with a wide matrix that was sparse, if they take much of the steps."""
     ops = evidence.step_ops()
     graphs = ops.graphs

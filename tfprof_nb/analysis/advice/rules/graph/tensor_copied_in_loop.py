@@ -1,7 +1,5 @@
 """What to change about a tensor of a loop in a graph that each pass copies, to write a part of it."""
 
-from __future__ import annotations
-
 import ast
 import math
 import re
@@ -12,8 +10,7 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import at
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.gradients import with_gradients
@@ -31,7 +28,7 @@ RULE = Rule(
     "Looks for `tf.tensor_scatter_nd_update` in a loop of the graph that writes at most a tenth of a tensor which "
     "nothing else in the loop reads.",
     "The op returns a new tensor: each pass, and its gradient, copies all of it. A `tf.TensorArray` copies nothing.",
-    group="graph",
+    action="Collect the parts in a tf.TensorArray",
     page="ops",
     moderate=15.0,
     high=30.0,
@@ -51,7 +48,7 @@ class _Copy(NamedTuple):
     dtype: str
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report the tensor of a loop that only collects what the passes write, if its copies take much time."""
     ops = evidence.step_ops()
     found = list(_copies(ops.graphs)) if ops.steps else []

@@ -1,13 +1,8 @@
 """What to change about tf.print in every step."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import quoted
 
 PRINTING_OPS = ("StringFormat", "PrintV2", "Print")
@@ -17,7 +12,7 @@ RULE = Rule(
     "tf.print runs in every step",
     "Looks for `tf.print` in functions of the steps.",
     "To format and write text takes longer than most ops, of large tensors much longer.",
-    group="graph",
+    action="Print less often, outside of the graph",
     page="ops",
     moderate=10.0,
     high=25.0,
@@ -25,7 +20,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report printing that takes much of the steps."""
     ops, steps_ms = evidence.ops.table, float(evidence.steps.table["step_ms"].sum())
     printing_ms = float(ops.loc[ops["op_type"].isin(PRINTING_OPS), "self_us"].sum()) / _units.US_PER_MS

@@ -1,7 +1,5 @@
 """What makes steps wait for their data (`Cause`), and what several rules on that look at."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -11,8 +9,7 @@ from graphlib import TopologicalSorter
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import catalogue
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Severity
-from tfprof_nb.analysis.advice.rule import ChangesResults, Rule
+from tfprof_nb.analysis.advice.rule import ChangesResults, Order, Rule, Severity
 from tfprof_nb.analysis.events.python_ops import PYTHON_OPS
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.rewriting import with_argument
@@ -54,9 +51,11 @@ def cause_rule(
     title: str,
     what: str,
     why: str,
+    action: str = "",
     saved: tuple[float, float] = (0.3, 1.0),
     results: ChangesResults = "none",
     after: str = "",
+    order: Order = "usual",
 ) -> Rule:
     """Return the rule on a cause of waiting that is looked for after another; ``saved`` is a part of the waiting."""
     return Rule(
@@ -64,13 +63,14 @@ def cause_rule(
         title,
         what,
         why,
-        group="input",
+        action=action,
         page="tf_data",
         moderate=MODERATELY_PERCENT,
         high=HIGHLY_PERCENT,
         saved=saved,
         part_of="input-bound",
         after=(after,) if after else (),
+        order=order,
         results=results,
     )
 

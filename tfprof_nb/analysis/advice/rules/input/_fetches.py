@@ -1,7 +1,5 @@
 """How the program fetches its data: what copies take of it, and its longest wait."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tfprof_nb import _units

@@ -1,7 +1,5 @@
 """How to keep what each epoch makes anew: a cache behind the map, the filter or the generator that makes it."""
 
-from __future__ import annotations
-
 import ast
 import math
 import re

@@ -1,7 +1,5 @@
 """A PyDataset whose batches steps wait for: its method, the slowest line of it, and where it is made."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 
@@ -46,7 +44,7 @@ def slow_dataset(evidence: Evidence, dataset: str) -> SlowDataset:
 
 
 def _made(evidence: Evidence, dataset: str) -> tuple[str, int] | None:
-    """Return the file and line where a dataset is made; of several lines, the one that ran, if that is only one."""
+    """Return the file and line that make a dataset: where several do, the only one that ran."""
     found = list(evidence.code.find(rf"(?<!class )\b{re.escape(dataset)}\("))
     if len(found) > 1:
         ran = evidence.python.table

@@ -1,7 +1,5 @@
 """The user's Python that makes the data which steps wait for."""
 
-from __future__ import annotations
-
 import ast
 from typing import NamedTuple
 

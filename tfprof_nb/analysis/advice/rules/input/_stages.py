@@ -1,7 +1,5 @@
 """The slowest stage of the pipeline that steps wait for, and what the program gives to it."""
 
-from __future__ import annotations
-
 import re
 
 from tfprof_nb import _units

@@ -1,16 +1,12 @@
 """What to change about preprocessing layers that learn from a dataset (`adapt`), outside the steps."""
 
-from __future__ import annotations
-
 import ast
-from collections.abc import Iterator
 
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.pipelines import batch_size, is_batched, is_dataset
@@ -33,7 +29,7 @@ RULE = Rule(
     "adapt goes through a dataset of small elements",
     "Looks for preprocessing layers that adapt to a dataset of single examples or small batches.",
     "`adapt` runs its ops one by one, from Python, for each element of the dataset.",
-    group="input",
+    action="Give adapt large batches",
     page="python",
     moderate=15.0,
     high=30.0,
@@ -43,7 +39,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Name the lines that adapt a layer to a dataset of small elements."""
     summary, calls = evidence.overview.summary, evidence.python.calls
     whole_ms = float(summary["capture_ms"]) - float(np.nan_to_num(summary["warm_up_steps_ms"]))
@@ -55,7 +51,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
             yield from _cases(evidence, str(file), int(str(line)), time_ms, percent)
 
 
-def _cases(evidence: Evidence, file: str, line: int, time_ms: float, percent: float) -> Iterator[Case]:
+def _cases(evidence: Evidence, file: str, line: int, time_ms: float, percent: float) -> Cases:
     code, place = evidence.code, place_of(file, line)
     given = next((call.args[0] for call in code.nodes(file, ast.Call) if _adapts(call, line)), None)
     if given is None or not is_dataset(code, file, given):  # an array is taken as a whole

@@ -1,7 +1,5 @@
 """The pipeline that Keras makes of arrays."""
 
-from __future__ import annotations
-
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import line_of_stage, of_keras, shown_stage
@@ -29,6 +27,7 @@ RULE = cause_rule(
     "Slicing the arrays is slow",
     "Looks for pipelines that Keras makes of arrays, where it is their slicing that steps wait for.",
     "That pipeline does not run ahead of the model as one of the program's own does.",
+    action="Make the pipeline yourself",
     after="starved-pipeline",
 )
 

@@ -1,14 +1,11 @@
 """Batches that are copied to the device while it waits."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier, severity_of
-from tfprof_nb.analysis.advice.rule import UNKNOWN, Rule
+from tfprof_nb.analysis.advice.findings import severity_of
+from tfprof_nb.analysis.advice.rule import UNKNOWN, Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.input._fetches import copying_share
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT
 
@@ -23,7 +20,6 @@ RULE = Rule(
     "Batches are copied to the device while it waits",
     "Looks for input time of the steps in which a batch is copied from the host to the device.",
     "The device waits for the copy, unless it was started ahead.",
-    group="input",
     page="ops",
     moderate=MODERATELY_PERCENT,
     saved=UNKNOWN,
@@ -31,7 +27,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report input time that is spent copying to the device."""
     percent, share = evidence.percent("input"), copying_share(evidence)
     if share <= _SOME_COPYING:

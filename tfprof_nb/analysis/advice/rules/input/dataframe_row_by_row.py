@@ -1,7 +1,5 @@
 """Data that is taken from a DataFrame row by row."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd

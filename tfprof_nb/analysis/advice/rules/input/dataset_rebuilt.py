@@ -1,7 +1,5 @@
 """Datasets with caches that are built anew for each pass."""
 
-from __future__ import annotations
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
@@ -15,6 +13,7 @@ RULE = cause_rule(
     "A dataset with a cache is built anew for each pass",
     "Looks for datasets with `.cache()` that are built three times and more.",
     "The cache of a new dataset is empty: each pass runs again what comes before it, and fills it.",
+    action="Build the dataset once",
     saved=(0.4, 1.0),
     after="iterator-per-batch",
 )

@@ -1,7 +1,5 @@
 """Elements that a pipeline makes and then drops."""
 
-from __future__ import annotations
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
@@ -19,6 +17,7 @@ RULE = cause_rule(
     "A map makes elements that are then dropped",
     "Looks for a filter, a skip or a shard behind the slowest map, which drops a good part of what that makes.",
     "What is dropped was made for nothing. Dropped before the map, it costs hardly anything.",
+    action="Filter before the map",
     saved=(0.5, 1.0),
     after="map-repeated-each-epoch",
 )

@@ -1,7 +1,5 @@
 """TensorFlow's ops that Python starts one by one to make the data."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from tfprof_nb.analysis.advice.evidence import Evidence
@@ -25,6 +23,7 @@ RULE = cause_rule(
     "Python runs TensorFlow's ops one by one to make the data",
     "Looks for generators and datasets of Keras that spend most of their time in ops that run eagerly.",
     "Python starts each op. In a function that tf.data maps, they run as one graph, on all cores.",
+    action="Let tf.data run these ops",
     after="dataframe-row-by-row",
 )
 

@@ -1,7 +1,5 @@
 """A filter that decides on the same elements in each of several epochs."""
 
-from __future__ import annotations
-
 import ast
 import re
 
@@ -30,6 +28,7 @@ RULE = cause_rule(
     "A filter decides on the same elements in each epoch",
     "Looks for the slowest stage of a pipeline, a filter, that decides the same in each of three epochs and more.",
     "A cache keeps what it lets through, so that only the first epoch runs it.",
+    action="Cache what the filter keeps",
     saved=(LEAST_SAVED, 1.0),
     results="order",
     after="dropped-elements",

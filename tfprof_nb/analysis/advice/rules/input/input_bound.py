@@ -1,26 +1,17 @@
 """Steps that wait for their data."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier, Severity, at_most, severity_of
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.findings import at_most, severity_of
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule, Severity
 from tfprof_nb.analysis.advice.rules.input._cause import cause_of_waiting
 from tfprof_nb.analysis.advice.rules.input._fetches import copying_share, longest_wait
 from tfprof_nb.analysis.tf_data.tf_data import HOST_UNSEEN, TfData
-from tfprof_nb.analysis.verdict import (
-    FETCH_COSTS_MS,
-    HIGHLY_PERCENT,
-    MODERATELY_PERCENT,
-    MOST_WAITING,
-    waits_only_at_starts,
-)
+from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT, MOST_WAITING
 
 _WAITING = "Steps wait for their data"
 _ONLY_COPYING = 0.9  # as `kHostToDeviceTimePercent` in `op_stats_to_input_pipeline_analysis.h`
@@ -47,7 +38,7 @@ RULE = Rule(
     "Steps wait for their data",
     "Looks for steps that wait for the next batch, and for what makes them wait.",
     "The model computes nothing meanwhile. A pipeline that prepares batches while the model trains hides its work.",
-    group="input",
+    action="Prepare batches while the model trains",
     page="input_pipeline",
     moderate=MODERATELY_PERCENT,
     high=HIGHLY_PERCENT,
@@ -56,7 +47,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report steps that wait for their data, for longer than copying it explains, and what makes them wait."""
     if evidence.framework == "tensorflow":
         yield from _tensorflows(evidence)
@@ -66,14 +57,11 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
         yield Case(percent, _WAITING, waits, _WITH[evidence.framework], gain=(percent, math.nan, math.nan))
 
 
-def _tensorflows(evidence: Evidence) -> Iterator[Case]:
+def _tensorflows(evidence: Evidence) -> Cases:
     """Report steps that wait for their data, for longer than copying it explains, and what makes them wait."""
     percent = evidence.percent("input")
-    short = percent < HIGHLY_PERCENT and float(evidence.steps.summary["input_ms_mean"]) < FETCH_COSTS_MS
     if (
-        percent < RULE.moderate
-        or short
-        or waits_only_at_starts(evidence.steps)
+        evidence.overview.summary["verdict"] not in ("moderately", "highly")
         or copying_share(evidence) > _ONLY_COPYING
         or _is_handed_over(evidence)
         or _validation_waits_more(evidence.steps.table)

@@ -1,13 +1,8 @@
 """A loop that fetches its batches between the marks of steps."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.input._fetches import longest_wait
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT
 
@@ -21,14 +16,14 @@ RULE = Rule(
     "Data is fetched outside the step marks",
     "Looks for loops that call `next(iterator)` between their marks of steps.",
     "The wait for data is then a part of no step, so the steps seem quicker than they are.",
-    group="input",
+    action="Fetch the batch inside the mark",
     page="input_pipeline",
     moderate=MODERATELY_PERCENT,
     high=HIGHLY_PERCENT,
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report a loop that fetches its batches between the marks, where no step shows the wait."""
     percent = evidence.percent("input_between_steps")
     yield Case(

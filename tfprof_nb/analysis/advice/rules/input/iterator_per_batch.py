@@ -1,7 +1,5 @@
 """Loops that make an iterator for each batch."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tfprof_nb import _units
@@ -19,6 +17,7 @@ RULE = replace(
         "A new iterator is made for each batch",
         "Looks for loops that make an iterator in nearly each step, as `next(iter(dataset))` does.",
         "Each iterator starts its pipeline from the beginning, and fills its buffers for a single batch.",
+        action="Make one iterator, before the loop",
         saved=(0.5, 1.0),
     ),
     explains=("wait", "start"),

@@ -1,7 +1,5 @@
 """A map that is called for each example of a batch."""
 
-from __future__ import annotations
-
 import re
 
 from tfprof_nb import _units
@@ -30,6 +28,7 @@ RULE = cause_rule(
     "A map is called for each single example",
     "Looks for maps before `.batch()` that run 16 times and more for a batch, with ops of up to 20 µs.",
     "To start an op takes several microseconds: for whole batches, each op is started once.",
+    action="Batch before the map",
     saved=(0.4, 1.0),
     results="close",
     after="dataset-per-window",

@@ -1,7 +1,5 @@
 """A map that does the same work in each of several epochs."""
 
-from __future__ import annotations
-
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, from_busy_cores
 from tfprof_nb.analysis.advice.rules.input._kept import PASSES_WORTH_KEEPING, kept_behind_map, may_be_kept
@@ -23,6 +21,7 @@ RULE = cause_rule(
     "Looks for the slowest map of a pipeline that gives the same in each of three epochs and more: it draws no random "
     "numbers, and no cache stands behind it.",
     "A cache keeps its results, so that only the first epoch runs it.",
+    action="Cache the map's results",
     saved=(0.35, 1.0),
     results="order",
     after="map-per-element",

@@ -1,7 +1,5 @@
 """A pipeline that works only when a step asks for the next batch."""
 
-from __future__ import annotations
-
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import line_of_stage, of_keras, shown_stage, slow_name, stage_of
@@ -16,6 +14,7 @@ RULE = cause_rule(
     "The pipeline has no prefetch",
     "Looks for pipelines that work only when a step asks for the next batch.",
     "The pipeline and the step then take turns. With `.prefetch()` it prepares batches while the step runs.",
+    action="End the pipeline with prefetch",
     saved=(0.2, 1.0),
     results="equal",
     after="arrays-sliced-by-keras",

@@ -1,7 +1,5 @@
 """A file of arrays that is read anew for each element."""
 
-from __future__ import annotations
-
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._python import python_source
@@ -17,6 +15,7 @@ RULE = cause_rule(
     "An .npz file is read anew for each element",
     "Looks for functions of a pipeline that take an array from an .npz file for each element.",
     "NumPy reads and decompresses the whole array each time.",
+    action="Read the array once",
     saved=(0.5, 1.0),
     after="dataset-rebuilt",
 )

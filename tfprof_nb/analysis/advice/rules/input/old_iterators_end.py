@@ -1,14 +1,10 @@
 """What to change about threads that wait for the end of an old iterator of tf.data."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.events.removals import REMOVAL
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.syntax import first_given
@@ -30,17 +26,18 @@ RULE = Rule(
     "Looks for threads that wait for the autotuner of an iterator that ends, while no other thread works.",
     "Each pass over a dataset has an autotuner. It sleeps, longer the longer its pass lasts, and where it misses the "
     "end of the pass, that waits until it wakes up. Which passes these are is chance; of many, many are.",
-    group="input",
+    action="Turn the autotuner off",
     page="trace",
     moderate=10.0,
     high=20.0,
     of="cell",
     explains=("start",),
     results="order",
+    order="by_chance",
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report waits for an autotuner that sleeps when its iterator ends; few of them come by chance.
 
     Those of a pipeline that nobody can change are no reason to change the program first.

@@ -1,7 +1,5 @@
 """A PyDataset that makes the same batches in each of several epochs."""
 
-from __future__ import annotations
-
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._py_dataset import slow_dataset
@@ -16,6 +14,7 @@ RULE = cause_rule(
     "A PyDataset makes the same batches in each epoch",
     "Looks for a `__getitem__` that gives the same in each of three epochs and more.",
     "Kept batches are made in the first epoch only.",
+    action="Keep the batches in memory",
     saved=(0.35, 1.0),
     results="equal",
     after="eager-ops-in-input",

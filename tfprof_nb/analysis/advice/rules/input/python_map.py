@@ -1,7 +1,5 @@
 """A function in Python that a map calls."""
 
-from __future__ import annotations
-
 import re
 
 from tfprof_nb.analysis.advice.evidence import Evidence

@@ -1,7 +1,5 @@
 """Python that makes the same data in each of several epochs."""
 
-from __future__ import annotations
-
 import re
 
 from tfprof_nb.analysis.advice.evidence import Evidence
@@ -21,6 +19,7 @@ RULE = cause_rule(
     "Python makes the same data in each epoch",
     "Looks for generators, and functions of `tf.py_function`, that give the same in each of three epochs and more.",
     "A cache keeps what they make, so that only the first epoch runs Python.",
+    action="Cache what Python makes",
     saved=(LEAST_SAVED, 1.0),
     results="order",
     after="slow-pydataset",

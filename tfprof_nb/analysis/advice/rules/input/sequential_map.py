@@ -1,7 +1,5 @@
 """A map that works on one element at a time."""
 
-from __future__ import annotations
-
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, in_parallel
 from tfprof_nb.analysis.advice.rules.input._stages import (
@@ -19,6 +17,7 @@ RULE = cause_rule(
     "A map works on one element at a time",
     "Looks for the slowest map of a pipeline, without `num_parallel_calls`.",
     "It uses one core, while the others of the machine may be free.",
+    action="Map several elements at once",
     saved=(0.2, 0.8),
     results="order",
     after="no-prefetch",

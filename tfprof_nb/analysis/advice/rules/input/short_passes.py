@@ -1,15 +1,10 @@
 """Passes over the data that are shorter than their start."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import in_code
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.repeating import repeated
@@ -30,7 +25,7 @@ RULE = Rule(
     "the data as on its steps.",
     "Each epoch makes an iterator, with all stages of the pipeline and the functions that they call. An endless "
     "dataset has one iterator for all epochs.",
-    group="input",
+    action="Make one pass of many",
     page="tf_data",
     moderate=10.0,
     high=20.0,
@@ -42,7 +37,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report trainings whose epochs take long to start, with validation where that is started for each of them."""
     tree, steps = evidence.breakdown().table, evidence.steps.table
     training = steps[steps["phase"] == "train"]

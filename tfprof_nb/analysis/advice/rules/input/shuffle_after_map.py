@@ -1,7 +1,5 @@
 """A shuffle buffer that is filled with finished elements."""
 
-from __future__ import annotations
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
@@ -15,6 +13,7 @@ RULE = cause_rule(
     "The shuffle buffer is filled with finished elements before each pass",
     "Looks for pipelines whose first step of each pass waits while a shuffle buffer is filled.",
     "Before the first batch, every element of the buffer has to be made. File names or raw records fill it at once.",
+    action="Shuffle before the map",
     saved=(0.4, 1.0),
     after="filter-repeated-each-epoch",
 )

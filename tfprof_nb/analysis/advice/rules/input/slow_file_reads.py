@@ -1,7 +1,5 @@
 """Files that are opened one after another."""
 
-from __future__ import annotations
-
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import (
@@ -20,6 +18,7 @@ RULE = cause_rule(
     "Reading the files is slow",
     "Looks for pipelines whose slowest stage opens files one after another.",
     "A disk or a network serves several files at once as fast as one.",
+    action="Read several files at once",
     after="sequential-map",
 )
 

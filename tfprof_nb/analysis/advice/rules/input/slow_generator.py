@@ -1,7 +1,5 @@
 """A generator in Python that makes the data."""
 
-from __future__ import annotations
-
 import re
 
 from tfprof_nb.analysis.advice.evidence import Evidence

@@ -1,7 +1,5 @@
 """A PyDataset that makes its batches too slowly."""
 
-from __future__ import annotations
-
 import re
 
 from tfprof_nb import _units
@@ -31,6 +29,7 @@ RULE = cause_rule(
     "Looks for a `__getitem__` that steps wait for.",
     "By default one thread makes the batches. Threads help where it waits for a disk or network, processes where it "
     "computes.",
+    action="Make the batches in several workers",
     saved=(0.1, 1.0),
     results="equal",
     after="pydataset-repeated-each-epoch",

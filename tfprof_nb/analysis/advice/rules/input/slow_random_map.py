@@ -1,7 +1,5 @@
 """A map with random numbers that is slow."""
 
-from __future__ import annotations
-
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import (

@@ -1,7 +1,5 @@
 """A pipeline whose stages are quick, but seem to get no core."""
 
-from __future__ import annotations
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
@@ -14,8 +12,10 @@ RULE = cause_rule(
     "The pipeline's stages are quick, but seem to get no core",
     "Looks for pipelines whose stages work for much less than their caller waits.",
     "Other programs, or more threads than cores, take the processors: the pipeline needs no change.",
+    action="Look for what keeps the cores busy",
     saved=(0.0, 1.0),
     after="shuffle-after-map",
+    order="vague",
 )
 
 

@@ -1,15 +1,13 @@
 """Validation, and not training, that waits for its data."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.catalogue import belongs_to
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Case, Earlier, Finding, at_most
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.findings import at_most
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Finding, Rule
 from tfprof_nb.analysis.advice.rules.input._cause import cause_of_waiting
 
 # Shares of the training's time.
@@ -23,7 +21,6 @@ RULE = Rule(
     "Looks for validation that waits for longer than training does, for a tenth of the training's time and more.",
     "The model computes nothing meanwhile. A validation set is the same in each epoch, so what is prepared can be "
     "kept.",
-    group="input",
     page="tf_data",
     moderate=3.0,
     high=25.0,
@@ -35,7 +32,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report validation that waits for longer than training does, and what makes it wait."""
     steps = evidence.steps.table
     validating, training = (steps[steps["phase"] == phase] for phase in ("test", "train"))

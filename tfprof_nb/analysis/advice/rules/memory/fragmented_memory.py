@@ -1,16 +1,12 @@
 """What to change about free memory that lies in pieces."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.memory.memory import Memory
 
 _MIN_USED, _MIN_FREE = 0.7, 0.05  # of the allocator's memory
@@ -20,12 +16,11 @@ RULE = Rule(
     "Free memory lies in pieces",
     "Looks for a nearly full allocator whose largest free piece is smaller than what an op of the program requests.",
     "An allocation needs one piece: with many small ones, a program runs out of memory though enough is free.",
-    group="memory",
     page="memory",
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report the allocator in which the most memory is free and in too small pieces, at its peak."""
     found = _fragmented(evidence.memory())
     if found.empty:

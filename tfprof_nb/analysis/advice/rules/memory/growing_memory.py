@@ -1,15 +1,12 @@
 """What to change about memory that grows from step to step."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import at, quoted
 from tfprof_nb.analysis.memory.growth import MIN_STEPS, Growth, growth, process_growth
 from tfprof_nb.analysis.source.code import place_of
@@ -32,12 +29,12 @@ RULE = Rule(
     "Memory grows in each step",
     "Looks for memory of an allocator, or of the process, that grows steadily from step to step.",
     "Python keeps a tensor's memory as long as it holds the tensor, as in a list of losses or activations.",
-    group="memory",
+    action="Keep numbers, not tensors",
     page="memory",
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report memory that grows steadily, with the op whose tensors stay and the lines that may keep them."""
     steps = evidence.steps.table
     if len(steps) < MIN_STEPS or _fills_a_cache(evidence):

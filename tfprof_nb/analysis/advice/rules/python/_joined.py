@@ -1,7 +1,5 @@
 """Lines that join an array or tensor to itself and a new part."""
 
-from __future__ import annotations
-
 import re
 
 # An array or tensor that a loop joins to itself.

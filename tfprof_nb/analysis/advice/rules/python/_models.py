@@ -1,7 +1,5 @@
 """Functions that work with a model's weights, or make models, again and again."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
@@ -58,7 +56,7 @@ def working(evidence: Evidence, methods: Collection[str]) -> Iterator[Working]:
 
 
 def _time_ms(evidence: Evidence, function: str, file: str, rows: pd.DataFrame) -> float:
-    """Return the time of the calls; of a function that mostly works with weights, what it computes with them too."""
+    """Return the time of the calls, and of what a function that mostly works with weights computes with them."""
     time_ms = float(rows["self_ms"].sum() - rows["outside_ms"].sum())
     whole = evidence.python.table
     whole = whole[(whole["function"] == function) & (whole["file"] == file) & (whole["line"] > 0)]

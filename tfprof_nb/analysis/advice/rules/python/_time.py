@@ -1,11 +1,9 @@
 """What rules on Python share: the time of the training, thresholds of findings, how to run a line less often."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Earlier
+from tfprof_nb.analysis.advice.rule import Earlier
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.guards import divisor_of, guard_of
 from tfprof_nb.analysis.source.syntax import holds

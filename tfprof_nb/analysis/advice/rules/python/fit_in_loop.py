@@ -1,16 +1,12 @@
 """What to change about a loop that calls `fit` again and again for one model: each call starts anew."""
 
-from __future__ import annotations
-
 import ast
-from collections.abc import Iterator
 
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.calls import stored_in
 from tfprof_nb.analysis.source.code import line_at, place_of
@@ -34,7 +30,7 @@ RULE = Rule(
     "Looks for `model.fit` in a loop whose calls take much of their time before and after their steps.",
     "Each call makes a pipeline and callbacks of its own, and ends them. An epoch of one call starts anew too, but "
     "quicker.",
-    group="python",
+    action="Call fit once",
     page="python",
     moderate=20.0,
     high=40.0,
@@ -45,7 +41,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Name the line in a loop whose calls of `fit` take most of their time before and after their steps."""
     calls = evidence.python.calls
     calls = calls[calls["thread"] == "main"]

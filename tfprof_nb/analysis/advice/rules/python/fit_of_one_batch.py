@@ -1,13 +1,8 @@
 """Calls of fit that train on one batch each."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import in_code
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.rewriting import trained_on_batch
@@ -19,7 +14,7 @@ RULE = Rule(
     "fit is called again and again, for one batch each",
     "Looks for lines that call `model.fit` again and again, for one step each.",
     "Each call sets up a pipeline and callbacks, and takes them down again, which takes much longer than one step.",
-    group="python",
+    action="Train on the batch without a pipeline",
     page="breakdown",
     moderate=10.0,
     high=20.0,
@@ -31,7 +26,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Name the lines that call `fit` for single batches, all in one case."""
     tree = evidence.breakdown().table
     told = {finding.place for finding in earlier["fit-in-loop"]}

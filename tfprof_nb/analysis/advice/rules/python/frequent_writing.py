@@ -1,13 +1,8 @@
 """Lines that write summaries, checkpoints and models very often."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import (
     CALLBACKS,
     FRAMEWORKS,
@@ -27,7 +22,7 @@ RULE = Rule(
     "Summaries, checkpoints or models are written very often",
     "Looks for lines that write summaries, checkpoints and models, and take much of the training.",
     "The program waits while it writes.",
-    group="python",
+    action="Write less often",
     page="python",
     moderate=10.0,
     high=25.0,
@@ -37,7 +32,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Lines that write: summaries, checkpoints and models."""
     calls = evidence.python.calls
     wrote = method_of(calls).isin(_RECORDING_CALLS) & calls["library"].isin(FRAMEWORKS)

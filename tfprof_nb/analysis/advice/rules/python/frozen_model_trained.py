@@ -1,17 +1,17 @@
 """A model without weights to train that is trained."""
 
-from __future__ import annotations
-
+import ast
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import UNKNOWN, Rule
+from tfprof_nb.analysis.advice.rule import UNKNOWN, Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import method_of
 from tfprof_nb.analysis.advice.wording import in_code
-from tfprof_nb.analysis.source.code import place_of
-from tfprof_nb.analysis.source.frozen import TRAINING, trained_frozen
+from tfprof_nb.analysis.source.code import Code, place_of
+
+_TRAINING = ("train_on_batch", "fit")
 
 RULE = Rule(
     "frozen-model-trained",
@@ -19,7 +19,7 @@ RULE = Rule(
     "Looks for calls of `train_on_batch` and `fit` of a model whose `trainable` the program sets to False, and never "
     "back.",
     "Keras 3 obeys `trainable = False` after compile, too: such calls compute a loss, and change no weight.",
-    group="python",
+    action="Set trainable before each call",
     page="python",
     moderate=5.0,
     high=10.0,
@@ -27,12 +27,12 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report calls that train a frozen model, with the time that their lines take."""
     calls, cell_ms = evidence.python.calls, float(evidence.breakdown().table["total_ms"].iloc[0])
-    for frozen in trained_frozen(evidence.code):
+    for frozen in _trained_frozen(evidence.code):
         lines = [(file, line) in frozen.trained for file, line in zip(calls["file"], calls["line"], strict=True)]
-        trains = method_of(calls).isin(TRAINING) & (calls["thread"] == "main")
+        trains = method_of(calls).isin(_TRAINING) & (calls["thread"] == "main")
         ran = calls[lines & trains.to_numpy()]
         percent = 100 * float(ran["self_ms"].sum()) / max(cell_ms, 1e-9)
         if ran.empty:
@@ -51,3 +51,52 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
             gain=(percent, *UNKNOWN),
             subject=frozen.model,
         )
+
+
+class _TrainedFrozen(NamedTuple):
+    """A frozen model, where it is frozen, and the lines that train it."""
+
+    model: str
+    file: str
+    line: int
+    trained: list[tuple[str, int]]
+
+
+def _trained_frozen(code: Code) -> Iterator[_TrainedFrozen]:
+    r"""Yield the models that are frozen once, at the top of a file, and trained nevertheless.
+
+    Where anything sets or unfreezes other weights, nothing is certain.
+
+    Examples
+    --------
+    >>> text = "D.trainable = False\nboth = Model(z, D(G(z)))"
+    >>> [one.trained for one in _trained_frozen(Code({"In[1]": text, "cell": "D.train_on_batch(x, y)"}))]
+    [[('cell', 1)]]
+    >>> list(_trained_frozen(Code({"In[1]": text, "cell": "D.trainable = True\nD.train_on_batch(x, y)"})))
+    []
+    """
+    stored = [
+        (file, one)
+        for file in code.files
+        for one in code.nodes(file, ast.Attribute)
+        if one.attr == "trainable" and isinstance(one.ctx, ast.Store)
+    ]
+    if len({ast.dump(code.statement(file, one.lineno) or one) for file, one in stored}) != 1:
+        return
+    file, frozen = stored[0]
+    statement = code.statement(file, frozen.lineno)
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    if statement not in code.syntax(file).body or not (isinstance(value, ast.Constant) and value.value is False):
+        return
+    model = ast.unparse(frozen.value)
+    known = code.global_object(file, model)
+    if known and known.kind != "model":
+        return
+    functions = ((other, call.func) for other in code.files for call in code.nodes(other, ast.Call))
+    trained = [
+        (other, one.end_lineno or one.lineno)
+        for other, one in functions
+        if isinstance(one, ast.Attribute) and one.attr in _TRAINING and ast.unparse(one.value) == model
+    ]
+    if trained:
+        yield _TrainedFrozen(model, file, frozen.lineno, trained)

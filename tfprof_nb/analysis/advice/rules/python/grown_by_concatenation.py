@@ -1,12 +1,7 @@
 """A line that joins an array or tensor to itself and a new part, in each step."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._joined import joined_once
 from tfprof_nb.analysis.advice.rules.python._time import NAMED, told_by_python
 from tfprof_nb.analysis.advice.rules.tracing._eager import runs_eagerly, runs_functions
@@ -19,7 +14,7 @@ RULE = Rule(
     "What was collected so far is copied in each step",
     "Looks for lines that join an array or tensor to itself and a new part, in each step.",
     "Each time all rows so far are copied, so the time grows with the square of their number. A list copies nothing.",
-    group="python",
+    action="Collect the parts in a list, and join them once",
     page="python",
     moderate=15.0,
     high=25.0,
@@ -30,7 +25,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Report the costliest line of eager ops, if it copies what was collected so far."""
     if not runs_eagerly(evidence) or not runs_functions(evidence) or earlier["eager-loop"]:
         return

@@ -1,15 +1,10 @@
 """Validation that takes longer than the training."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import in_code
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.rewriting import with_argument
@@ -25,7 +20,7 @@ RULE = Rule(
     "Validation takes longer than the training",
     "Looks for training whose validation takes more of the cell than the training itself.",
     "Validation changes no weights: it can run less often, and in larger batches.",
-    group="python",
+    action="Validate in larger batches, or less often",
     page="breakdown",
     moderate=30.0,
     high=50.0,
@@ -39,7 +34,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Report validation that takes more of the cell than the training, where no rule says what makes it slow."""
     if any(earlier.values()):
         return

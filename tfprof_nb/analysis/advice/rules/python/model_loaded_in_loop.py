@@ -1,13 +1,8 @@
 """A model that is loaded from its file again and again."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import in_code
 
 _MIN_TIMES = 3
@@ -17,7 +12,7 @@ RULE = Rule(
     "A model is loaded again and again",
     "Looks for lines that load a model, or its weights, from a file three times and more.",
     "Each time, the file is read, and a whole model is built and traced anew.",
-    group="python",
+    action="Load the model once, before the loop",
     page="breakdown",
     moderate=10.0,
     high=20.0,
@@ -28,7 +23,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Name the line that loads a model most of the time."""
     tree = evidence.breakdown().table
     loads = tree[(tree["kind"] == "load") & (tree["place"] != "")]

@@ -1,12 +1,7 @@
 """A model that is built again and again."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._models import working
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, FEWER_SAVED
 
@@ -17,7 +12,7 @@ RULE = Rule(
     "A model is built again and again",
     "Looks for functions that clone a model, or make it from its configuration, again and again.",
     "To make a model makes its layers, and weights with their first values.",
-    group="python",
+    action="Build the model once, before the loop",
     page="python",
     moderate=10.0,
     high=25.0,
@@ -27,7 +22,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Name the functions that make models again and again."""
     for one in working(evidence, _BUILDING):
         yield Case(

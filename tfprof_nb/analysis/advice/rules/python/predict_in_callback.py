@@ -1,13 +1,8 @@
 """A callback that calls predict again and again."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._callbacks import methods
 from tfprof_nb.analysis.advice.rules.python._time import LEAST_SAVED, method_of
 from tfprof_nb.analysis.advice.wording import quoted
@@ -22,7 +17,7 @@ RULE = Rule(
     "A callback calls predict again and again",
     "Looks for methods of callbacks that spend most of their time on starting and ending calls of `predict`.",
     "Each call sets up an input pipeline of its own, which takes longer than to predict a few examples.",
-    group="python",
+    action="Call predict once",
     page="python",
     high=25.0,
     of="training",
@@ -32,7 +27,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Name the callbacks that predict in a loop, where starting these calls is most of their work."""
     calls = evidence.python.calls
     predicts = (calls["thread"] == "main") & (method_of(calls) == "predict")

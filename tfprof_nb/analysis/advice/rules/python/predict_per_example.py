@@ -1,15 +1,11 @@
 """Calls of predict or evaluate that take longer to start than to run."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Case, Earlier, at_most
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.findings import at_most
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, LEAST_SAVED, method_of
 from tfprof_nb.analysis.advice.wording import in_code
 from tfprof_nb.analysis.source.code import line_at, place_of
@@ -23,7 +19,7 @@ RULE = Rule(
     "predict or evaluate is called again and again",
     "Looks for calls of `model.predict` and `model.evaluate` that spend most of their time on starting and ending.",
     "Each call sets up an input pipeline and callbacks of its own, which takes longer than to compute a few examples.",
-    group="python",
+    action="Call it once for all, or without a pipeline",
     page="python",
     moderate=10.0,
     high=25.0,
@@ -35,7 +31,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report calls of predict or evaluate: most of their time goes into starting them."""
     calls, phases = evidence.python.calls, evidence.steps.table["phase"]
     method = method_of(calls)

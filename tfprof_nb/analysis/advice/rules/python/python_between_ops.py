@@ -1,12 +1,7 @@
 """Python of Keras and TensorFlow between the ops of short steps."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import NAMED
 from tfprof_nb.analysis.advice.rules.python._unexplained import (
     HIGH_UNEXPLAINED_PERCENT,
@@ -21,7 +16,6 @@ RULE = Rule(
     "Python between ops takes time",
     "Looks for short steps of Keras much of which is outside of ops, where no line of the program's explains it.",
     "Keras and TensorFlow run some Python in each step. Several steps that start at once run it once.",
-    group="python",
     page="python",
     moderate=UNEXPLAINED_PERCENT,
     high=HIGH_UNEXPLAINED_PERCENT,
@@ -30,7 +24,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Report time outside of ops that no line of the program's explains, in steps that can be joined."""
     if len(evidence.python.table) and can_be_joined(evidence) and is_unexplained(evidence, earlier):
         yield Case(

@@ -1,7 +1,5 @@
 """What to change about Python functions that a graph of the program calls, such as a loss in NumPy."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
@@ -11,8 +9,7 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import FEWER_SAVED, HIGH_PERCENT, MIN_SAMPLES, WORTH_SAYING_PERCENT
 from tfprof_nb.analysis.advice.wording import in_code
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
@@ -34,7 +31,7 @@ RULE = Rule(
     "The graph calls a function in Python",
     "Looks for functions that the steps call by `tf.py_function` or `tf.numpy_function`, such as a loss in NumPy.",
     "Python runs one such call at a time, and the ops that need its result wait.",
-    group="python",
+    action="Use TensorFlow's ops in the place of Python",
     page="python",
     moderate=WORTH_SAYING_PERCENT,
     high=HIGH_PERCENT,
@@ -61,7 +58,7 @@ class _Given:
         return within or str(row["function"]).rpartition(".")[2] == self.name
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Name the Python functions that graphs call, and wait for."""
     table, whole_ms = evidence.python.table, training_ms(evidence)
     table = table[(table["thread"] == "graph") & (table["line"] > 0)]

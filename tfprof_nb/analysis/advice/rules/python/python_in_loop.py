@@ -1,17 +1,13 @@
 """Python in the loop of the steps that takes much of the time."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._joined import joined_once
 from tfprof_nb.analysis.advice.rules.python._time import (
     CALLBACKS,
@@ -49,7 +45,6 @@ RULE = Rule(
     "Python in the loop of the steps takes much of the time",
     "Looks for functions, and lines of the cell, that run in or between the steps while TensorFlow records nothing.",
     "The program runs one thing at a time: while its Python computes, no step does.",
-    group="python",
     page="python",
     moderate=10.0,
     high=25.0,
@@ -60,7 +55,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Functions of the user's, and lines of the cell, that run while TensorFlow records nothing."""
     whole_ms = training_ms(evidence)
     named = {finding.subject for name in _OF_MODELS for finding in earlier[name]}

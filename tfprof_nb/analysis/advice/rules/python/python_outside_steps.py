@@ -1,15 +1,10 @@
 """Python that takes much of the cell's time before or after the steps."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, FRAMEWORKS, LEAST_SAVED, MIN_SAMPLES
 from tfprof_nb.analysis.advice.wording import in_code, quoted
 from tfprof_nb.analysis.source.code import place_of
@@ -19,7 +14,7 @@ RULE = Rule(
     "Python takes much of the cell's time before or after the steps",
     "Looks for functions, and lines of the cell, that take a fifth of the cell and more outside of its steps.",
     "What is done once, and kept, need not be done whenever the cell runs.",
-    group="python",
+    action="Do it once, and keep the result",
     page="python",
     high=40.0,
     moderate=20.0,
@@ -29,7 +24,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Functions of the user's, and lines of the cell, that take much of the cell's time before or after its steps."""
     summary = evidence.overview.summary
     whole_ms = float(summary["capture_ms"]) - float(np.nan_to_num(summary["warm_up_steps_ms"]))

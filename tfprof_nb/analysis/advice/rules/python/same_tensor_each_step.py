@@ -1,13 +1,8 @@
 """What to change where a loop makes the same tensor in each of its passes."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
 
@@ -22,7 +17,7 @@ RULE = Rule(
     "The same tensor is made in each step",
     "Looks for lines of loops that copy the same array into a new tensor again and again.",
     "The copy is loop invariant: made once, before the loop, it costs the steps nothing.",
-    group="python",
+    action="Make the tensor once, before the loop",
     page="python",
     moderate=10.0,
     high=25.0,
@@ -32,7 +27,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report lines that copy the same array into a new tensor again and again."""
     calls, whole_ms = evidence.python.calls, training_ms(evidence)
     calls = calls[(calls["thread"] == "main") & (calls["line"] > 0) & calls["library"].isin(_MAKING)]

@@ -1,15 +1,11 @@
 """A callback that takes much of the steps, or of the training."""
 
-from __future__ import annotations
-
 import ast
 import re
-from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._callbacks import methods
 from tfprof_nb.analysis.advice.rules.python._time import LEAST_SAVED, every_few, raised
 from tfprof_nb.analysis.advice.wording import at
@@ -38,7 +34,7 @@ RULE = Rule(
     "A callback takes much of the steps or of the training",
     "Looks for methods of callbacks that take a tenth and more of each step, or of the training.",
     "Keras waits for callbacks: what runs after each batch makes every step longer.",
-    group="python",
+    action="Let the callback do its work less often",
     explains=("callback",),
     page="python",
     high=25.0,
@@ -49,7 +45,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Name the callbacks that take much of each step, or of the training."""
     told = {finding.subject for finding in earlier["predict-in-callback"]}
     for method in methods(evidence):

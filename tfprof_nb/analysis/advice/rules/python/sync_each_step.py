@@ -1,15 +1,11 @@
 """Lines that wait for the result of each step."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 import pandas as pd
 
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, FEWER_SAVED, FRAMEWORKS, MIN_SAMPLES, method_of
 from tfprof_nb.analysis.advice.wording import in_code
 from tfprof_nb.analysis.source.code import place_of
@@ -34,7 +30,7 @@ RULE = Rule(
     "The program waits for the result of each step",
     "Looks for lines that turn a result into a value of Python in each step: `float(loss)`, `.numpy()`, `print`.",
     "The program waits there until the step has run, and prepares no next one meanwhile.",
-    group="python",
+    action="Convert the tensors after the loop",
     page="python",
     moderate=10.0,
     high=25.0,
@@ -45,7 +41,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Lines that turn a result into a Python value, and wait for it before the program prepares the next step."""
     calls = evidence.python.calls
     how = method_of(calls)

@@ -1,14 +1,9 @@
 """What to change about a loop that reads a tensor element by element."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import pandas as pd
 
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.loops import element_read
@@ -21,7 +16,7 @@ RULE = Rule(
     "Looks for lines in loops that take single elements of a tensor as values of Python.",
     "Each element is read by an op and a copy of its own. An array that is read once has all of them; the loop over "
     "the values remains.",
-    group="python",
+    action="Read the whole tensor once",
     page="python",
     moderate=10.0,
     high=25.0,
@@ -31,7 +26,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Name the lines that read elements of a tensor, each by an op and a copy of its own."""
     table = evidence.python.table
     table = table[(table["thread"] == "main") & (table["library"] == "TensorFlow") & (table["line"] > 0)]

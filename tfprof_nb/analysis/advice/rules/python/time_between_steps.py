@@ -1,26 +1,20 @@
 """What to look at where much of the time lies between the steps."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 
 RULE = Rule(
     "time-between-steps",
     "Much of the time lies between the steps",
     "Looks for time between the steps that is not spent on fetching data, in profiles without samples of Python.",
     "Ends of epochs, callbacks, validation and other work of the loop make the training longer.",
-    group="python",
     page="trace",
     moderate=20.0,
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report time between the steps, where no samples of Python tell what it is."""
     if len(evidence.python.table):
         return

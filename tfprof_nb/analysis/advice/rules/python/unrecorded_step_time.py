@@ -1,12 +1,7 @@
 """Time of the steps that is not recorded."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import UNKNOWN, Rule
+from tfprof_nb.analysis.advice.rule import UNKNOWN, Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import NAMED
 from tfprof_nb.analysis.advice.rules.python._unexplained import (
     JOINED,
@@ -21,7 +16,6 @@ RULE = Rule(
     "Much of each step is not recorded",
     "Looks for steps much of which is outside of ops, in profiles without samples of Python.",
     "Something runs there that the capture did not record.",
-    group="python",
     page="trace",
     after=NAMED,
     saved=UNKNOWN,
@@ -29,7 +23,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Report time outside of ops in a profile without samples of Python."""
     if len(evidence.python.table) or not is_unexplained(evidence, earlier):
         return

@@ -1,14 +1,10 @@
 """Weights that are copied through NumPy."""
 
-from __future__ import annotations
-
 import ast
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._models import working
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, FEWER_SAVED
 from tfprof_nb.analysis.source.code import Code
@@ -25,7 +21,7 @@ RULE = Rule(
     "Weights are copied through NumPy",
     "Looks for functions that copy a model's weights by `get_weights` and `set_weights`, as for a target network.",
     "Each weight is copied to an array and back, by ops that run one by one.",
-    group="python",
+    action="Assign variable to variable",
     page="python",
     moderate=10.0,
     high=25.0,
@@ -35,7 +31,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Name the functions that copy a model's weights through NumPy."""
     for one in working(evidence, _COPYING):
         fix = _FIX

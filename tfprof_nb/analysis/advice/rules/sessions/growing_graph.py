@@ -1,14 +1,10 @@
 """A session whose graph grows in each pass of a loop."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, MIN_SAMPLES
 from tfprof_nb.analysis.advice.rules.sessions import SESSION_RUN
 from tfprof_nb.analysis.advice.wording import quoted
@@ -22,7 +18,7 @@ RULE = Rule(
     "The session's graph grows in each pass of the loop",
     "Looks for loops that add ops to the graph of the session that they run.",
     "Before a session runs a graph that has grown, it prepares it anew.",
-    group="sessions",
+    action="Make the op once, before the loop",
     page="python",
     moderate=10.0,
     high=25.0,
@@ -32,7 +28,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report a loop that adds ops to the graph of the session that it runs, if the runs pass without ops."""
     runs = evidence.python.calls[evidence.python.calls["call"] == SESSION_RUN]
     runs = runs.sort_values("nothing_ms", ascending=False)

@@ -1,13 +1,8 @@
 """A session that copies large fed values in each run."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, MIN_SAMPLES
 from tfprof_nb.analysis.advice.rules.sessions import SESSION_RUN
 from tfprof_nb.analysis.advice.wording import in_code
@@ -21,7 +16,7 @@ RULE = Rule(
     "A session copies large fed values in each run",
     "Looks for runs of a session that are fed, during which no op runs for two milliseconds and more.",
     "Fed arrays are converted and copied in each run. What stays the same belongs into a variable.",
-    group="sessions",
+    action="Feed only what changes",
     page="python",
     moderate=10.0,
     high=25.0,
@@ -32,7 +27,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Report sessions that spend their runs on copying what is fed and fetched, while no op runs."""
     calls = evidence.python.calls
     runs = calls[calls["call"] == SESSION_RUN].groupby(["file", "line"], sort=False)

@@ -1,7 +1,5 @@
 """What rules on ops that run one by one share."""
 
-from __future__ import annotations
-
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import line_at

@@ -1,7 +1,5 @@
 """The line that runs most ops one by one beside tf.functions."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How long a cell traces."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from tfprof_nb import _units

@@ -1,7 +1,5 @@
 """What makes a tf.function be traced once: the fix, its place in the code, and the code to write there."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Sequence

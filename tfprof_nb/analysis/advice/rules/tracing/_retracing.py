@@ -1,12 +1,8 @@
 """What rules on functions that are traced again share: the functions, and why each is traced."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.tracing._remedies import is_programs, remedy, shown_name
 from tfprof_nb.analysis.functions.retracing import APPLIED_AGAIN, GENERALISE, OF_KERAS
 
@@ -34,11 +30,30 @@ _SIGNS = {
 }
 
 
-def traced_again(evidence: Evidence, rule: str) -> Iterator[Case]:
-    """Name the functions that are traced again and again for the reason that a rule is about.
+def retracing_rule(name: str, title: str, what: str, why: str, action: str = "", part_of: str = "retracing") -> Rule:
+    """Return the rule on functions that are traced again for one reason."""
+    return Rule(
+        name,
+        title,
+        what,
+        why,
+        action=action,
+        page="functions",
+        high=15.0,
+        saved=(LEAST_SAVED, 1.0),
+        part_of=part_of,
+        after=("xla-recompilation",),
+        results="equal",
+    )
+
+
+def traced_again(evidence: Evidence, earlier: Earlier, rule: str) -> Cases:
+    """Name the functions that are traced again and again for the reason that a rule is about, if XLA isn't it.
 
     A first call must trace, and Keras traces again when it builds a model: only further tracing is a case.
     """
+    if any(earlier.values()):
+        return
     calls = evidence.functions.table
     traced = (
         calls[calls["mode"].str.startswith("traced")]

@@ -1,13 +1,8 @@
 """`compile` in a loop over trainings of one model."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY, new_functions
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.calls import compiled_in_loop
@@ -20,7 +15,7 @@ RULE = Rule(
     "compile in a loop makes Keras trace the model anew",
     "Looks for `model.compile` in a loop over trainings of one model.",
     "It forgets the functions that were traced, so each training traces them again.",
-    group="tracing",
+    action="Compile once, before the loop",
     page="functions",
     high=15.0,
     of="cell",
@@ -29,7 +24,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report `compile` in a loop over trainings of one model: Keras then traces its functions anew for each."""
     times, tracing_ms = new_functions(evidence)
     whole_ms = float(evidence.overview.summary["capture_ms"])

@@ -1,16 +1,13 @@
 """A line that runs its ops one by one beside tf.functions."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier, at_most
-from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, TRACING_MS, Rule
+from tfprof_nb.analysis.advice.findings import at_most
+from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, TRACING_MS, Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import NAMED, told_by_python
 from tfprof_nb.analysis.advice.rules.tracing._eager import (
     MOSTLY_EAGER_PERCENT,
@@ -35,7 +32,7 @@ RULE = Rule(
     "Looks for lines, or functions that could be traced, whose ops run outside of any tf.function and take much of the "
     "training.",
     "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
-    group="tracing",
+    action="Run these ops as a graph, or once for all",
     explains=("op", "copy", IN_TENSORFLOW, "keras"),
     page="python",
     moderate=15.0,
@@ -45,12 +42,13 @@ RULE = Rule(
     after=("eager-loop", "grown-by-concatenation", *NAMED),
     supersedes=("dominant-layer",),
     part_of="eager-ops",
+    order="first",
     once_ms=TRACING_MS,
     results="close",
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Name the line that runs most ops one by one, unless a loop around it or a case on Python tells more."""
     if not runs_eagerly(evidence) or not runs_functions(evidence) or earlier["eager-loop"]:
         return

@@ -1,14 +1,10 @@
 """A loop whose body runs its ops one by one, such as a validation beside traced steps."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import pandas as pd
 
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Case, Earlier, at_most
-from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, Rule
+from tfprof_nb.analysis.advice.findings import at_most
+from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.tracing._eager import runs_eagerly, runs_functions
 from tfprof_nb.analysis.advice.rules.tracing._eager_lines import costliest_line, eager_ops
 from tfprof_nb.analysis.advice.wording import in_code
@@ -26,7 +22,7 @@ RULE = Rule(
     "A loop runs its ops one by one beside tf.functions",
     "Looks for loops that run no graph, such as a validation, and whose ops take long to start.",
     "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
-    group="tracing",
+    action="Run the loop's tensors in a tf.function",
     explains=("op", "copy", IN_TENSORFLOW, "keras"),
     page="python",
     moderate=15.0,
@@ -34,10 +30,11 @@ RULE = Rule(
     of="training",
     saved=(0.5, None),
     part_of="eager-ops",
+    order="first",
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Name the costliest loop, if it takes more than any line that runs its ops one by one."""
     if not runs_eagerly(evidence) or not runs_functions(evidence):
         return
@@ -47,7 +44,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
         yield loop
 
 
-def _loops(evidence: Evidence) -> Iterator[Case]:
+def _loops(evidence: Evidence) -> Cases:
     """Return the loops that run ops one by one and no graph, where starting these takes much of the time."""
     calls, ops_ms, whole_ms = evidence.python.calls, _eager_ops_ms(evidence), training_ms(evidence)
     calls = calls[(calls["thread"] == "main") & (calls["line"] > 0) & calls["library"].isin(_LIBRARIES)]

@@ -11,8 +11,7 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, TRACING_MS, Rule
+from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, TRACING_MS, Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.tracing._eager import (
     EAGER_IN,
     FETCHING_OPS,
@@ -48,7 +47,7 @@ RULE = Rule(
     "The ops of the steps run one by one",
     "Looks for programs whose ops run eagerly in each step: without a tf.function, or with run_eagerly=True.",
     "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
-    group="tracing",
+    action="Run the step as a graph",
     explains=("op", "copy", IN_TENSORFLOW, "keras", "optimizer"),
     page="ops",
     moderate=10.0,
@@ -56,11 +55,12 @@ RULE = Rule(
     of="training",
     saved=(SAVED, None),
     once_ms=TRACING_MS,
+    order="first",
     results="close",
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report programs whose steps run op by op: one that runs eagerly once, before the steps, costs them nothing."""
     if not runs_eagerly(evidence) or runs_functions(evidence):
         return

@@ -1,13 +1,8 @@
 """A step in the middle of the run that traced."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.tracing._remedies import remedy, shown_name
 from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY, new_functions
 from tfprof_nb.analysis.functions.retracing import GENERALISE, OF_KERAS
@@ -26,14 +21,13 @@ RULE = Rule(
     "A function is traced again in the middle of the run",
     "Looks for single steps after the warm-up that trace, and take three times as long as the median step and more.",
     "An argument differs from earlier calls: mostly the last batch of an epoch is smaller.",
-    group="tracing",
     page="trace",
     moderate=5.0,
     after=SAY_WHY,
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Report a step in the middle of the run that traced, if the function traced too rarely for its own finding."""
     table = evidence.steps.table
     keys = [table["host"], table["phase"]]

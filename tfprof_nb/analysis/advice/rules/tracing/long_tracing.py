@@ -1,13 +1,8 @@
 """A cell that traces for longer than it computes."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.tracing._long import long_tracing
 from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY
 
@@ -19,13 +14,12 @@ RULE = Rule(
     "The cell traces for longer than it computes",
     "Looks for cells that spend half of their time, and three seconds and more, in steps that trace.",
     _HIDDEN,
-    group="tracing",
     of="cell",
     after=(*SAY_WHY, "unrolled-layer", "loop-over-slices", "unrolled-loop"),
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Report a cell that traces for longer than it computes, where no rule says why."""
     tracing = long_tracing(evidence)
     if tracing and tracing.time_ms >= _LONG_MS and not any(earlier.values()):

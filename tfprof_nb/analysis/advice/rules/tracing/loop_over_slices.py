@@ -1,13 +1,8 @@
 """A Python loop in a function that does the same with one slice of a tensor after another."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.tracing._long import long_tracing
 from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY
 from tfprof_nb.analysis.advice.wording import quoted
@@ -21,7 +16,7 @@ RULE = Rule(
     "Looks for loops of Python that make most of a graph, whose passes read one slice each and need nothing of the "
     "pass before, in cells that trace for longer than they compute.",
     "The loop's body is traced, and then run, once per slice. On the whole tensor it is a few ops.",
-    group="tracing",
+    action="Apply each op to the whole tensor",
     of="cell",
     saved=(0.5, None),
     part_of="many-small-ops",
@@ -30,7 +25,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Report a Python loop over slices that makes most of its graph, in a cell that mostly traces."""
     tracing = long_tracing(evidence)
     loop = unrolled_loop(evidence.step_ops(), evidence.code) if tracing and not any(earlier.values()) else None

@@ -1,13 +1,8 @@
 """A loop that makes the same model anew for each training."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY, iterating_phases, new_functions
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.calls import built_in_loop
@@ -19,7 +14,7 @@ RULE = Rule(
     "Looks for loops that make a model for each training, where tracing them takes most of the cell's time.",
     "Keras traces the functions of each model. One model whose weights are set back is traced once. To make a model "
     "for each training is common, so this is of low severity.",
-    group="tracing",
+    action="Build the model once, before the loop",
     page="functions",
     moderate=20.0,
     high=75.0,
@@ -29,7 +24,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report a loop that makes the same model anew for each training, where tracing them takes most of the time."""
     times = new_functions(evidence)[0] // iterating_phases(evidence)
     summary = evidence.overview.summary

@@ -1,29 +1,18 @@
 """A tf.function that is traced again and again, for a reason that no other rule is about."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
-from tfprof_nb.analysis.advice.rules.tracing._retracing import traced_again
+from tfprof_nb.analysis.advice.rule import Cases, Earlier
+from tfprof_nb.analysis.advice.rules.tracing._retracing import retracing_rule, traced_again
 
-RULE = Rule(
+RULE = retracing_rule(
     "retracing",
     "A tf.function is traced again and again",
     "Looks for functions three and more of whose calls trace, where these take a fifth of the function's time.",
     "To trace runs the function's Python and builds a graph of it, which takes much longer than to run the graph.",
-    group="tracing",
-    page="functions",
-    high=15.0,
-    saved=(0.75, 1.0),
-    after=("xla-recompilation",),
-    results="equal",
+    part_of="",
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Name the functions that are traced again and again."""
-    if not any(earlier.values()):
-        yield from traced_again(evidence, RULE.id)
+    return traced_again(evidence, earlier, RULE.id)

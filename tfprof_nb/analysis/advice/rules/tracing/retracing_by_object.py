@@ -1,31 +1,18 @@
 """A tf.function that is traced anew for each object."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
-from tfprof_nb.analysis.advice.rules.tracing._retracing import traced_again
+from tfprof_nb.analysis.advice.rule import Cases, Earlier
+from tfprof_nb.analysis.advice.rules.tracing._retracing import retracing_rule, traced_again
 
-RULE = Rule(
+RULE = retracing_rule(
     "retracing-by-object",
     "A tf.function is traced anew for each object",
     "Looks for functions three and more of whose calls trace, for other objects of Python.",
     "An object of Python, such as a lambda, is a constant of the graph: each new one needs a new graph. To trace takes "
     "much longer than to run the graph.",
-    group="tracing",
-    page="functions",
-    high=15.0,
-    saved=(0.75, 1.0),
-    part_of="retracing",
-    after=("xla-recompilation",),
-    results="equal",
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Name the functions that are traced again and again for other objects."""
-    if not any(earlier.values()):
-        yield from traced_again(evidence, RULE.id)
+    return traced_again(evidence, earlier, RULE.id)

@@ -1,31 +1,19 @@
 """A tf.function that is traced anew for each shape."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
-from tfprof_nb.analysis.advice.rules.tracing._retracing import traced_again
+from tfprof_nb.analysis.advice.rule import Cases, Earlier
+from tfprof_nb.analysis.advice.rules.tracing._retracing import retracing_rule, traced_again
 
-RULE = Rule(
+RULE = retracing_rule(
     "retracing-by-shape",
     "A tf.function is traced anew for each shape",
     "Looks for functions three and more of whose calls trace, for tensors of new shapes.",
     "A graph is made for tensors of one shape, unless reduce_retracing=True, or an input signature, leaves a "
     "dimension open. To trace takes much longer than to run the graph.",
-    group="tracing",
-    page="functions",
-    high=15.0,
-    saved=(0.75, 1.0),
-    part_of="retracing",
-    after=("xla-recompilation",),
-    results="equal",
+    action="Let one graph serve all shapes",
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Name the functions that are traced again and again for new shapes."""
-    if not any(earlier.values()):
-        yield from traced_again(evidence, RULE.id)
+    return traced_again(evidence, earlier, RULE.id)

@@ -1,13 +1,8 @@
 """Recurrent layers with unroll=True."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.tracing._long import UNROLL, long_tracing
 from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY
 from tfprof_nb.analysis.source.code import place_of
@@ -18,7 +13,7 @@ RULE = Rule(
     "A recurrent layer is unrolled",
     "Looks for `unroll=True` in cells that trace for longer than they compute.",
     "Each time step is then traced, and becomes a part of the graph, of its own.",
-    group="tracing",
+    action="Remove unroll=True",
     of="cell",
     saved=(0.5, None),
     after=SAY_WHY,
@@ -26,7 +21,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Report `unroll=True` in a cell that traces for longer than it computes."""
     tracing = long_tracing(evidence)
     places = list(evidence.code.find(UNROLL)) if tracing and not any(earlier.values()) else []

@@ -1,13 +1,8 @@
 """A Python loop in a function that makes most of its graph."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.tracing._long import long_tracing
 from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY
 from tfprof_nb.analysis.advice.wording import quoted
@@ -19,14 +14,14 @@ RULE = Rule(
     "A Python loop in a tf.function is unrolled",
     "Looks for loops of Python that make most of a graph, in cells that trace for longer than they compute.",
     "The loop's body is traced anew in each pass. A loop in the graph (`tf.range`, keras.layers.RNN) is traced once.",
-    group="tracing",
+    action="Let the graph have a loop",
     of="cell",
     saved=(0.5, None),
     after=(*SAY_WHY, "unrolled-layer", "loop-over-slices"),
 )
 
 
-def check(evidence: Evidence, earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Report a Python loop in a function that makes most of its graph, in a cell that mostly traces."""
     tracing = long_tracing(evidence)
     loop = unrolled_loop(evidence.step_ops(), evidence.code) if tracing and not any(earlier.values()) else None

@@ -1,13 +1,8 @@
 """Programs that XLA compiles, one for each new shape."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.findings import Case, Earlier
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import at, quoted
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.rewriting import without_argument
@@ -20,7 +15,7 @@ RULE = Rule(
     "Looks for three and more programs that XLA compiles in the cell.",
     "XLA compiles a function anew for each shape that it is given: batches that are padded to different lengths, and "
     "smaller last batches.",
-    group="tracing",
+    action="Leave XLA out, or keep one shape",
     page="trace",
     moderate=20.0,
     high=40.0,
@@ -30,7 +25,7 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Iterator[Case]:
+def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Report programs that XLA compiles, if that takes much of the cell's time: one for each new shape."""
     found, whole_ms = evidence.compilations(), float(evidence.overview.summary["capture_ms"])
     percent = min(100.0, 100 * found.total_ms / whole_ms) if whole_ms > 0 else 0.0
