@@ -84,7 +84,7 @@ def _with_claim(finding: Finding, tree: pd.DataFrame, share_of: Callable[[GainOf
     )
 
 
-def explained_by(rule: Rule, nodes: pd.DataFrame) -> pd.Series[bool]:
+def explained_by(rule: Rule, nodes: pd.DataFrame) -> "pd.Series[bool]":
     """Return which nodes of `p.breakdown` are of the kinds whose time a rule's cases are about."""
     kind = nodes["kind"].mask(nodes["name"].str.startswith(f"{TENSORFLOW}."), IN_TENSORFLOW)
     return kind.isin(_explained_kinds(rule))
