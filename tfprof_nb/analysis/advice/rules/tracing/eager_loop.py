@@ -29,6 +29,7 @@ RULE = Rule(
     high=25.0,
     of="training",
     saved=(0.5, None),
+    within=("frequent-writing",),
     part_of="eager-ops",
     order="first",
 )
