@@ -265,8 +265,16 @@ def test_a_cell_that_cannot_be_repeated_says_why(shell, setup, cell, why):
         ("history = model.fit(x, y, epochs=1, batch_size=16, verbose=0)", "epochs"),
         ("history = model.fit(x[:80], y[:80], epochs=2, batch_size=16, verbose=0)", "96 and 80 examples"),
         ("history = model.fit(x, -y, epochs=2, batch_size=16, verbose=0)", "loss"),
-        ("history = model.fit(x, y, epochs=2, batch_size=16, verbose=0, shuffle=False)", "loss"),
-        ("history = model.fit(x, y.T.reshape(-1, 1)[::-1], epochs=2, batch_size=16, verbose=0)", "loss"),
+        pytest.param(
+            "history = model.fit(x, y, epochs=2, batch_size=16, verbose=0, shuffle=False)",
+            "loss",
+            marks=pytest.mark.nightly,
+        ),
+        pytest.param(
+            "history = model.fit(x, y.T.reshape(-1, 1)[::-1], epochs=2, batch_size=16, verbose=0)",
+            "loss",
+            marks=pytest.mark.nightly,
+        ),
     ],
 )
 def test_wrong_changes_are_refuted(shell, changed, words):
@@ -295,7 +303,7 @@ history = model.fit(train, epochs=3, verbose=0)
     ("before", "after", "refuted", "words"),
     [
         (".shuffle(90)", ".cache().shuffle(90)", True, "same random values"),
-        (".batch(20)", ".batch(20).cache()", True, "same random values"),
+        pytest.param(".batch(20)", ".batch(20).cache()", True, "same random values", marks=pytest.mark.nightly),
         ("batch(20)", "batch(20, drop_remainder=True)", True, "96 and 80 examples"),
         ("stddev=0.1), y", "stddev=0.1), y + 100.0", False, " epochs"),
     ],

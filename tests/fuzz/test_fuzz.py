@@ -84,6 +84,7 @@ def test_an_input_that_failed_once(tmp_path, file):
     check(tmp_path, file.name.partition("-")[0], file.read_bytes(), OUTPUTS, space())
 
 
+@pytest.mark.nightly
 def test_a_short_run():
     command = [sys.executable, HERE / "run.py", "--inputs", "150", "--seconds", "1e9", "--jobs", "1"]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
