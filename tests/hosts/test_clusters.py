@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 
 import pytest
@@ -19,6 +20,9 @@ distributed = pytest.importorskip("distributed")
 def client():
     import dask
 
+    # A shell that was reset leaves __main__ without what multiprocessing reads of it.
+    if not hasattr(main := sys.modules["__main__"], "__spec__"):
+        main.__spec__ = None
     # The first death of a worker counts; a cluster's own default is the fourth.
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),

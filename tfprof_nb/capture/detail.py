@@ -13,7 +13,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -207,14 +207,16 @@ class Detail:
             began = time.monotonic()
             self._leading = self._leading or id(iterator)  # of several, the first begins a pass
             leads = self._leading == id(iterator)
+            recorded = self._in_mark and (self.is_open or not self.is_active)  # the op itself then tells as much
             try:
-                with trace_class()(FETCH, **{LEADS: int(leads)}) as mark:
+                with nullcontext() if recorded else trace_class()(FETCH, **{LEADS: int(leads)}) as mark:
                     if leads:
                         self._passed(FETCH, _Tells.STEPS)
                     try:
                         return fetch(iterator)
                     except Exception:  # the end of the data is one
-                        mark.set_metadata(**{END_OF_DATA: 1})
+                        if mark:
+                            mark.set_metadata(**{END_OF_DATA: 1})
                         raise
             except Exception:
                 self._pass_ended()
