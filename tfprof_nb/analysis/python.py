@@ -320,13 +320,18 @@ def frames_of_stacks(stacks: PythonStacks, labels: Mapping[str, str]) -> Frames:
     packages = np.array([*(_package(str(file)) for file in stacks.function_file), ""], dtype=object)[function]
     ours = packages == "tfprof_nb"
     return Frames(
-        np.searchsorted(stacks.frame_stack, np.arange(int(stacks.frame_stack.max(initial=-1)) + 2)),
+        np.searchsorted(stacks.frame_stack, np.arange(_count(stacks) + 1)),
         names,
         _places(stacks.frame_place, stacks, labels),
         stacks.function_is_users[function],
         np.where(passes_on | ours, "", packages),
         np.array([_is_installed(str(file)) for file in stacks.function_file], dtype=bool)[function],
     )
+
+
+def _count(stacks: PythonStacks) -> int:
+    """Return how many stacks there are, also those without frames."""
+    return int(max(stacks.frame_stack.max(initial=-1), stacks.stack.max(initial=-1))) + 1
 
 
 def _is_installed(file: str) -> bool:
@@ -338,7 +343,7 @@ def users_lines(stacks: PythonStacks) -> pd.DataFrame:
 
     Places are -1 where there is none, texts are empty.
     """
-    count = int(stacks.frame_stack.max(initial=-1)) + 1
+    count = _count(stacks)
     function = np.append(stacks.place_function[stacks.frame_place], -1)  # the last stands for no frame
     place = np.append(_places_of_functions(stacks)[stacks.frame_place], -1)
     names = np.array([*map(_without_comprehension, stacks.function_name), ""], dtype=object)
