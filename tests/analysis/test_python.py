@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from builders import XSpace, forest
-from tfprof_nb.analysis.python import python
+from tfprof_nb.analysis.python import frames_of_stacks, python, users_lines
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import steps
 from tfprof_nb.decode.sections.python import PythonStacks, read_python
@@ -200,3 +200,20 @@ def test_calls_that_pass_through_this_package_belong_to_the_library_behind_it():
         {"library": "Keras", "call": "train_on_batch", "samples": 2},
         {"library": "tfprof_nb", "call": "marked", "samples": 1},
     ]
+
+
+def test_a_newest_sample_without_frames_is_nobodys():
+    stacks = PythonStacks(
+        time_ns=np.array([1, 2]),
+        stack=np.array([0, 1]),
+        thread=np.array([0, 0]),
+        frame_stack=np.array([0]),
+        frame_place=np.array([0]),
+        place_function=np.array([0]),
+        place_line=np.array([3]),
+        function_name=np.array(["<module>"], dtype=object),
+        function_file=np.array(["cell"], dtype=object),
+        function_is_users=np.array([True]),
+    )
+    assert users_lines(stacks)["place"].tolist() == [0, -1]
+    assert frames_of_stacks(stacks, {}).start.tolist() == [0, 1, 1]
