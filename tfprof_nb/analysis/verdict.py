@@ -29,7 +29,7 @@ MOST_WAITING = 0.5
 
 
 class InputVerdict(NamedTuple):
-    """How far waiting for input bounds the measured steps, why if that is not what the guide's thresholds say."""
+    """How far waiting for input bounds the measured steps, and why this differs from the guide's thresholds."""
 
     verdict: Verdict
     reason: Reason

@@ -188,7 +188,7 @@ class Detail:
         return init
 
     def _reached(self, place: object, *, again: bool) -> None:
-        """The program is at a line or a loop, ``again`` in the next pass of a loop."""
+        """The program reached a line or a loop; ``again`` means in the next pass of a loop."""
         if again:
             self._passed(place, _Tells.LOOPS)
         elif place not in self._places and not self._in_mark:
@@ -280,7 +280,7 @@ class Detail:
     def _count(self, kind: _Kind, began: float, seconds: float) -> None:
         """Count a step whose ops were recorded, with what came since the one before of its kind.
 
-        What the first ones trace is recorded at no cost.
+        The first steps, which trace, use up nothing of what may be recorded.
         """
         if kind.ended <= _FIRST:
             self._opened_at, self._explained_s = time.monotonic(), 0.0
@@ -305,9 +305,8 @@ class Detail:
             if tells is _Tells.LOOPS and others and now - before > _AROUND_S:
                 return
             began = before if key in self._newest else self._passed_at  # what it belongs to may be new
-            if (
-                tells is not _Tells.LOOPS or others or not self._newest
-            ):  # a short loop does not displace those around it
+            # A short loop does not displace those around it.
+            if tells is not _Tells.LOOPS or others or not self._newest:
                 self._newest.append(key)
             self._passed_at = now
             self._marked_until = max(self._marked_until, now + _UNMARKED_S + 2 * (now - began))

@@ -1,4 +1,4 @@
-"""Tells of each call of a tf.function from Python that ends, and of each run of a session."""
+"""Report each call of a tf.function from Python, and each run of a session, when it ends."""
 
 import functools
 import threading

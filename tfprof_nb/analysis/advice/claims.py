@@ -97,10 +97,9 @@ def _explained_kinds(rule: Rule) -> tuple[str, ...]:
 def _claim(finding: Finding, tree: pd.DataFrame, rule: Rule) -> tuple[str, float]:
     """Return the node that a finding explains, and the most that it can be about, in percent of the cell.
 
-    The node is the largest at the finding's place, or of the kinds that the rule explains, where that is larger; where
-    a rule says itself which kinds it explains, it is one of these. What a
-    finding is about takes no more than all nodes of these kinds; where only those of its group are known, no more than
-    what is at its place, if the finding has no estimate of its own.
+    The node is the largest at the finding's place, or the largest of the kinds that the rule explains. A rule that
+    names its own kinds only claims nodes of these. A finding takes no more than all nodes of its kinds; where only the
+    kinds of the rule's group are known, and it has no estimate of its own, no more than the nodes at its place.
     """
     below = tree[(tree["parent"] != "") & tree["id"].str.contains(f"/{rule.phase}", regex=False)]
     explained = explained_by(rule, below)

@@ -177,7 +177,7 @@ def _line(evidence: Evidence, size: int, larger: int) -> tuple[str, str]:
 
 
 def _recorded(evidence: Evidence, lines: Collection[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Return those of several lines of which something was recorded."""
+    """Return the recorded lines among several; a single line has none to choose from."""
     if len(lines) < 2:
         return []
     table = evidence.source().table

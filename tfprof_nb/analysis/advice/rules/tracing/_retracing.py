@@ -48,7 +48,7 @@ def retracing_rule(name: str, title: str, what: str, why: str, action: str = "",
 
 
 def traced_again(evidence: Evidence, earlier: Earlier, rule: str) -> Cases:
-    """Name the functions that are traced again and again for the reason that a rule is about, if XLA isn't it.
+    """Name the functions that are traced again and again for a rule's reason, unless XLA already explains it.
 
     A first call must trace, and Keras traces again when it builds a model: only further tracing is a case.
     """
@@ -118,6 +118,6 @@ def new_functions(evidence: Evidence) -> tuple[int, float]:
 
 
 def iterating_phases(evidence: Evidence) -> int:
-    """Return how many phases the steps have but predictions, at least one."""
+    """Return the number of phases other than prediction, at least one."""
     phases = evidence.steps.table["phase"]
     return max(int(phases[phases != "predict"].nunique()), 1)
