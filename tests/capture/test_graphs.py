@@ -171,6 +171,16 @@ def test_the_batch_of_a_pipeline_is_that_of_its_last_batch(described, model, dat
     assert list(products["takes"]) == ["float32[2,3];float32[3,2]"]
 
 
+def test_the_batch_of_fewer_examples_than_keras_puts_into_one_is_theirs(described):
+    import keras
+    import numpy as np
+
+    built = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+    found = described(lambda: built.predict(np.ones((5, 3), "float32"), verbose=0))
+    products = found.graphs.nodes[found.graphs.nodes["op"] == "MatMul"]
+    assert set(products["outputs"]) == {"float32[5,2]"}
+
+
 def test_several_batches_in_one_execution_are_entered(described, model, data):
     built = model(steps_per_execution=2)
     found = described(lambda: built.fit(data, verbose=0))

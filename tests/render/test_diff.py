@@ -27,7 +27,16 @@ def test_lines_that_were_only_added():
 
 
 def test_a_repeated_end_is_not_counted_twice():
-    assert shown("aa", "aaa") == ["-aa[]", "+aa[a]"]
+    assert shown("))", ")))") == ["-))[]", "+))[)]"]
+    assert shown("aa", "aaa") == ["-[aa]", "+[aaa]"]
+
+
+def test_names_are_marked_whole():
+    assert shown("y = m.predict(x)", "y = m.predict_on_batch(x)") == [
+        "-y = m.[predict](x)",
+        "+y = m.[predict_on_batch](x)",
+    ]
+    assert shown("x = slow_map(f)", "x = fast_map(f)") == ["-x = [slow_map](f)", "+x = [fast_map](f)"]
 
 
 @pytest.mark.parametrize(("old", "new"), [("", "x"), ("x", ""), ("", ""), ("\tx", "    x"), ("x\n\ny", "x\n\nz")])

@@ -285,7 +285,9 @@ def test_now_and_then_have_one_scale_and_an_estimate_is_called_one(traced):
     [
         ("a.b()", "a.b().cache()", "Add `.cache()`"),
         ("fit(x, verbose=2)", "fit(x)", "Remove `verbose=2`"),
-        ("f(1)", "f(22)", "Put `22` in the place of `1`"),
+        ("f(1)", "f(22)", "Replace `1` with `22`"),
+        ("m.predict(x)", "m.predict_on_batch(x)", "Replace `predict` with `predict_on_batch`"),
+        ("y = m.predict(x, verbose=0)[0]", "y = m.predict_on_batch(x)[0]", ""),
         ("a\nb", "c\nd", ""),
     ],
 )

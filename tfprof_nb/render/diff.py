@@ -1,9 +1,12 @@
 """A change of code, line by line, with the part of each line that differs."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import takewhile, zip_longest
 from typing import Literal, NamedTuple
+
+_NAME_AT_END = re.compile(r"\w+$")
 
 
 class DiffLine(NamedTuple):
@@ -51,7 +54,9 @@ def _parted(old: str | None, new: str | None) -> tuple[tuple[str, str, str] | No
     if old is None or new is None:
         return (None if old is None else (old, "", "")), (None if new is None else (new, "", ""))
     head = len(_common([old, new]))
+    head -= _broken_name(old[:head], [old[head:], new[head:]])
     tail = len(_common([old[head:][::-1], new[head:][::-1]]))
+    tail -= _broken_name(old[::-1][:tail], [old[head : len(old) - tail][::-1], new[head : len(new) - tail][::-1]])
     inserted = new[head : len(new) - tail] if head + tail == len(old) else ""
     if inserted.endswith(".") and old[:head].endswith("."):  # `.cache()` was put there, and not `cache().`
         head, tail = head - 1, tail + 1
@@ -60,6 +65,19 @@ def _parted(old: str | None, new: str | None) -> tuple[tuple[str, str, str] | No
         new[head : len(new) - tail],
         new[len(new) - tail :],
     )
+
+
+def _broken_name(shared: str, following: Sequence[str]) -> int:
+    """Return how many letters at the end of a shared text are of a name that goes on in one of the texts behind it.
+
+    Examples
+    --------
+    >>> _broken_name("model.predict", ["(x)", "_on_batch(x)"]), _broken_name("f(", ["1)", "22)"])
+    (7, 0)
+    """
+    goes_on = any(text[:1].isalnum() or text[:1] == "_" for text in following)
+    name = _NAME_AT_END.search(shared) if goes_on else None
+    return len(name[0]) if name else 0
 
 
 def _dedented(*texts: list[str]) -> list[list[str]]:

@@ -212,9 +212,11 @@ def _to_do(diff: Diff) -> str:
     added, removed = ([line.changed.strip(" ,") for line in lines if line.sign == sign] for sign in "+-")
     if len(added) != 1 or len(removed) != 1 or max(map(len, added + removed)) > _MAX_TO_DO:
         return ""
+    if not all(text.count("(") == text.count(")") for text in added + removed):  # it begins or ends within a call
+        return ""
     if not removed[0]:
         return f"Add `{added[0]}`" if added[0] else ""
-    return f"Put `{added[0]}` in the place of `{removed[0]}`" if added[0] else f"Remove `{removed[0]}`"
+    return f"Replace `{removed[0]}` with `{added[0]}`" if added[0] else f"Remove `{removed[0]}`"
 
 
 def _now_and_then(row: dict[Any, Any], tree: Breakdown) -> Sequence[Bar]:

@@ -5,6 +5,7 @@ import pytest
 from builders import XSpace, forest
 from tfprof_nb.analysis.steps import capture_notes as module
 from tfprof_nb.analysis.steps.capture_notes import capture_notes, stopped_notes
+from tfprof_nb.formats.marks import OPS_END
 
 
 def capture(**mark):
@@ -28,6 +29,12 @@ def test_a_large_capture_says_how_to_make_a_smaller_one(monkeypatch, events, ste
     assert "%%tfprofile --warmup 2 --steps 10" in note
     assert capture_notes([capture(), capture()], steps=0) == []  # nothing there to choose from
     assert capture_notes([capture(), capture()], steps, stopped=True) == []  # another note says the same
+
+
+def test_a_capture_whose_ops_were_recorded_in_windows_may_have_many_steps():
+    space = XSpace()
+    space.plane("/host:CPU").line("python").event(OPS_END)
+    assert capture_notes([forest(space)], steps=5_000) == []
 
 
 def test_a_step_of_several_batches_says_so():

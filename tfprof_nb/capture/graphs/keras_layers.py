@@ -176,6 +176,9 @@ def _innermost(
 
 
 def batch_of_keras(epoch_iterator: Any) -> int | None:
-    """Return the batch size in which ``fit``, ``evaluate`` or ``predict`` splits arrays."""
-    size = getattr(getattr(epoch_iterator, "data_adapter", None), "batch_size", None)
-    return int(size) if isinstance(size, int) else None
+    """Return the size of the batches into which ``fit``, ``evaluate`` or ``predict`` splits arrays."""
+    adapter: Any = getattr(epoch_iterator, "data_adapter", None)
+    size, count = (getattr(adapter, name, None) for name in ("batch_size", "num_batches"))
+    if not isinstance(size, int):
+        return None
+    return int((count == 1 and adapter.partial_batch_size) or size)
