@@ -194,7 +194,8 @@ class Results:
     def steps(self) -> Steps:
         """Step times and what each step spent its time on."""
         result = steps(self.data.forests, self.data.groupings)
-        result.notes += capture_notes(self.data.forests, len(result.table), stopped=bool(self.data.stopped))
+        recorded = int(result.table["ops_recorded"].sum())
+        result.notes += capture_notes(self.data.forests, recorded, stopped=bool(self.data.stopped))
         return self._page("steps", result)
 
     @_kept(Ops)

@@ -2,6 +2,7 @@
 
 import pytest
 
+import tfprof_nb as tp
 from builders import XSpace, forest
 from tfprof_nb.analysis.steps import capture_notes as module
 from tfprof_nb.analysis.steps.capture_notes import capture_notes, stopped_notes
@@ -31,10 +32,17 @@ def test_a_large_capture_says_how_to_make_a_smaller_one(monkeypatch, events, ste
     assert capture_notes([capture(), capture()], steps, stopped=True) == []  # another note says the same
 
 
-def test_a_capture_whose_ops_were_recorded_in_windows_may_have_many_steps():
+@pytest.mark.parametrize("in_windows", [False, True])
+def test_steps_without_recorded_ops_make_no_capture_large(tmp_path, in_windows):
     space = XSpace()
-    space.plane("/host:CPU").line("python").event(OPS_END)
-    assert capture_notes([forest(space)], steps=5_000) == []
+    line = space.plane("/host:CPU").line("python")
+    for number in range(600):
+        line.event("train", start_us=number * 10, duration_us=5, step_num=number, _r=1)
+    if in_windows:
+        line.event(OPS_END, start_us=107)
+    space.write(tmp_path / "host.xplane.pb")
+    notes = tp.load(tmp_path / "host.xplane.pb").steps.notes
+    assert any("larger than needed" in note for note in notes) != in_windows
 
 
 def test_a_step_of_several_batches_says_so():

@@ -6,7 +6,7 @@ import numpy as np
 
 from tfprof_nb._arrays import Int64
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.formats.marks import JIT_COMPILE, OPS_END, STEPS_PER_EXECUTION
+from tfprof_nb.formats.marks import JIT_COMPILE, STEPS_PER_EXECUTION
 from tfprof_nb.formats.sidecar import SHORT_OF_MEMORY, Stopped
 
 # A profile with more than these is larger than needed.
@@ -23,7 +23,7 @@ def capture_notes(forests: Sequence[Forest], steps: int, *, stopped: bool = Fals
     forests
         Each host's events.
     steps
-        How many steps the profile has.
+        How many steps have recorded ops.
     stopped
         Whether recording ended because of the memory that it took: `stopped_notes` then say how to record less.
 
@@ -35,8 +35,7 @@ def capture_notes(forests: Sequence[Forest], steps: int, *, stopped: bool = Fals
     events = sum(forest.host.recorded_events for forest in forests)
     batches = _of_marks(forests, STEPS_PER_EXECUTION)
     notes = []
-    in_windows = any(forest.named(OPS_END).any() for forest in forests)  # these have few events, however many steps
-    if steps and not stopped and (events > MAX_EVENTS or (steps > MAX_STEPS and not in_windows)):
+    if steps and not stopped and (events > MAX_EVENTS or steps > MAX_STEPS):
         notes.append(
             f"This profile is larger than needed: {events:,} events in {steps:,} steps. A few steps tell as much and "
             "are faster to show: %%tfprofile --warmup 2 --steps 10, or tfprof_nb.profile(warmup=2, steps=10)."
