@@ -2,8 +2,11 @@
 
 import sys
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.steps.breakdown import PARTS
 from tfprof_nb.capture import detail as module
 from tfprof_nb.capture.detail import Detail, _Tells
@@ -11,7 +14,7 @@ from tfprof_nb.capture.keras import keras_steps
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.python_stacks import python_stacks
 from tfprof_nb.capture.recording import Recording
-from tfprof_nb.capture.trace_level import can_change_level
+from tfprof_nb.capture.trace_level import MARKS, NOTHING, OPS, can_change_level
 from tfprof_nb.capture.window import Window
 from tfprof_nb.formats.marks import FETCH, OPS_BEGIN, OPS_END
 
@@ -225,6 +228,14 @@ def test_a_short_program_leaves_no_events_and_none_come_after_the_end(drawn):
     assert (drawn.events, drawn.levels) == ([], [])
 
 
+def test_between_windows_nothing_is_recorded_but_marks_made_in_python_once_events_are_many(drawn):
+    drawn.steps(30, 0.05)
+    drawn.detail.leave_out_runtime()
+    drawn.steps(30, 0.05, "test")
+    drawn.detail.end()
+    assert drawn.levels == [MARKS, NOTHING, OPS, NOTHING, MARKS]
+
+
 def test_code_without_marks_is_recorded_after_marked_steps(drawn):
     drawn.steps(30, 0.05)
     assert not drawn.detail.is_open
@@ -330,6 +341,28 @@ def test_a_call_that_runs_when_watching_begins_is_not_heard_and_does_not_fail(mo
     begins(tf.constant(1.0))
     watching.__exit__(None, None, None)
     assert heard == []
+
+
+@pytest.mark.tensorflow
+def test_once_events_are_many_the_runtime_leaves_none_in_steps_whose_ops_are_not_recorded(tmp_path, model, data):
+    import keras
+
+    from tfprof_nb import load
+
+    fitted, recording = model(), Recording(tmp_path, Options()).start()
+    less = keras.callbacks.LambdaCallback(
+        on_train_batch_end=lambda batch, logs: batch == 200 and recording._record_less()
+    )
+    fitted.fit(data.repeat(50), verbose=0, callbacks=[less])
+    profile = load(recording.stop())
+    assert_windows(profile, 2000)
+    table, (forest,) = profile.steps.table, profile.data.forests
+    runs = forest.host.start_ps[np.flatnonzero(forest.named("EagerExecute"))]
+    recorded, has_runs = table["ops_recorded"], pd.Series(False, index=table.index)
+    has_runs.iloc[np.searchsorted(PS_PER_MS * table["start_ms"], runs, side="right") - 1] = True
+    within = recorded | recorded.shift(fill_value=False) | recorded.shift(-1, fill_value=False)  # or cut by a window
+    assert has_runs[:200].all()
+    assert not has_runs[201:-1][~within].any()  # after the last, what ends is recorded
 
 
 def profiled(tmp_path, run):

@@ -21,7 +21,7 @@ from typing import Any
 from tfprof_nb.capture.marks import newest_owner
 from tfprof_nb.capture.patching import replaced
 from tfprof_nb.capture.tensorflow import iterator_class, trace_class
-from tfprof_nb.capture.trace_level import MARKS, OPS, can_change_level, set_level
+from tfprof_nb.capture.trace_level import MARKS, NOTHING, OPS, can_change_level, set_level
 from tfprof_nb.capture.watched_calls import watched_calls
 from tfprof_nb.capture.watched_steps import watched_steps
 from tfprof_nb.formats.marks import (
@@ -108,7 +108,7 @@ class Detail:
         self._marked_until = self._stepped_at = self._passed_at = 0.0
         self._in_mark = False
         self._explained_s = 0.0  # since ops are recorded: how long functions and fetching data took
-        self.is_active = self.is_open = False
+        self.is_active = self.is_open = self._leaves_out_runtime = False
         self._ended = threading.Event()
 
     @contextmanager
@@ -117,6 +117,7 @@ class Detail:
         self._thread = threading.get_ident()
         with ExitStack() as undo:
             for owner, name, wrapper in (
+                *((trace_class(), name, self._let_in) for name in ("__init__", "set_metadata", "__exit__")),
                 (trace_class(), "__init__", self._after_marks),
                 (iterator_class(), "_next_internal", self._after_data),
             ):
@@ -134,6 +135,7 @@ class Detail:
             self._places.clear()
             self._began_at = self._marked_until = self._passed_at = time.monotonic()
             self._recorded_s = self._next_look = self._explained_s = self._stepped_at = 0.0
+            self._leaves_out_runtime = False
             self.is_active, self._ended = can_change_level(), threading.Event()
             if self.is_active:
                 self.is_open, self._opened_at = True, self._began_at
@@ -144,20 +146,56 @@ class Detail:
         """End; the profiler is about to."""
         with self._lock:
             self._ended.set()
+            if self._lets_in:
+                set_level(MARKS)
             self.is_active = self.is_open = False
+
+    def leave_out_runtime(self) -> None:
+        """Record nothing but marks made in Python while ops are not recorded, from now on.
+
+        Each element that a parallel map of tf.data takes leaves two events of the level of marks. What is lost with
+        them between the windows is when XLA compiles.
+        """
+        with self._lock:
+            self._leaves_out_runtime = True
+            if self._lets_in:
+                set_level(NOTHING)
+
+    @property
+    def _lets_in(self) -> bool:
+        """Whether only marks made in Python are recorded now."""
+        return self.is_active and not self.is_open and self._leaves_out_runtime
+
+    def _let_in(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        """Record what a method of marks leaves, which TensorFlow takes only at their level."""
+
+        @functools.wraps(method)
+        def let_in(trace: Any, *args: Any, **kwargs: Any) -> Any:
+            if not self._leaves_out_runtime:
+                return method(trace, *args, **kwargs)
+            with self._lock:
+                if self._lets_in:
+                    set_level(MARKS)
+                try:
+                    return method(trace, *args, **kwargs)
+                finally:
+                    if self._lets_in:
+                        set_level(NOTHING)
+
+        return let_in
 
     def _open(self, steps: int | None) -> None:
         """Record ops for so many steps, None: until their kind is known, 0: until the next one begins."""
         if self.is_active and not self.is_open:
+            self.is_open, self._opened_at, self._steps_left = True, time.monotonic(), steps
             set_level(OPS)
             _leave_event(OPS_BEGIN)
-            self.is_open, self._opened_at, self._steps_left = True, time.monotonic(), steps
             self._explained_s = 0.0
 
     def _close(self) -> None:
         if self.is_open:
             _leave_event(OPS_END)
-            set_level(MARKS)
+            set_level(NOTHING if self._leaves_out_runtime else MARKS)
             self.is_open, now = False, time.monotonic()
             self._recorded_s += now - self._opened_at
             self._next_look = self._next_look or now + _FIRST_LOOK_S

@@ -20,6 +20,9 @@ from tfprof_nb.formats.sidecar import SHORT_OF_MEMORY, TOO_LARGE, Stopped
 MOST_BYTES = 1 << 30
 """What the events of a capture without ``steps`` and ``max_seconds`` may take: 200,000 to 7 million events."""
 
+MANY_BYTES = 32 << 20
+"""What the events take of programs that run many short ops, or hand on many small elements: 200,000 events."""
+
 _INTERVAL_S = 0.1
 _SAVING = 4  # times what the events take
 _RESERVE_BYTES, _RESERVE_SHARE = 512 << 20, 0.05  # of the machine's memory, for all else; the smaller counts
@@ -35,6 +38,8 @@ class MemoryWatch:
     ----------
     stop
         Ends the recording; gets why, and after which time. Called at most once per recording, from another thread.
+    record_less
+        Called once per recording, from another thread, when the events take more than `MANY_BYTES`.
     bounded
         Whether `MOST_BYTES` counts. A shortage of memory always does.
 
@@ -44,8 +49,8 @@ class MemoryWatch:
         What the events of the recording take, as last estimated.
     """
 
-    def __init__(self, stop: Callable[[Stopped], None], *, bounded: bool) -> None:
-        self._stop, self._bounded = stop, bounded
+    def __init__(self, stop: Callable[[Stopped], None], record_less: Callable[[], object], *, bounded: bool) -> None:
+        self._stop, self._record_less, self._bounded = stop, record_less, bounded
         self._ended = threading.Event()
         self.events_bytes = 0
 
@@ -62,11 +67,14 @@ class MemoryWatch:
     def _watch(self, ended: threading.Event) -> None:
         process, began = psutil.Process(), time.monotonic()
         reserve = min(_RESERVE_BYTES, int(psutil.virtual_memory().total * _RESERVE_SHARE))
-        held = [process.memory_info().rss]
+        held, has_many = [process.memory_info().rss], False
         while not ended.wait(_INTERVAL_S):
             held.append(process.memory_info().rss)
             seconds = time.monotonic() - began
             self.events_bytes = taken = events_bytes(held, seconds)
+            if taken > MANY_BYTES and not has_many and not ended.is_set():
+                has_many = True
+                self._record_less()
             if free_bytes() < reserve + _SAVING * taken:
                 why = SHORT_OF_MEMORY
             elif self._bounded and taken > MOST_BYTES and seconds > _SHORTEST_S:

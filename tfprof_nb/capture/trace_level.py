@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tfprof_nb.capture.tensorflow import tensorflow
 
-MARKS, OPS = 1, 2
-"""Levels of events: step marks, calls of functions and callbacks; also ops and stages of tf.data."""
+NOTHING, MARKS, OPS = 0, 1, 2
+"""Levels of events: none; step marks, calls and callbacks, compiling, what threads of tf.data hand on; also ops."""
 
 _TRACE_LEVEL = "_ZN3tsl8profiler8internal13g_trace_levelE"
 
@@ -25,7 +25,7 @@ def can_change_level() -> bool:
 
 def set_level(level: int) -> None:
     """Record events up to a level from now on, if a profiler is recording: without one, none could start."""
-    if (number := _level()) is not None and number.value >= MARKS:
+    if (number := _level()) is not None and number.value >= NOTHING:
         number.value = level
 
 

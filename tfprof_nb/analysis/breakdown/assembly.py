@@ -178,11 +178,11 @@ class Assembly:
         self._step = np.where(inside | (phase < 0), -1, step)
         self._callback = callback
         # What goes on in steps whose ops were not recorded is known only as far as it leaves marks: what is outside of
-        # the calls of ops and sessions, if these are among the marks, is Python.
+        # the calls of ops and sessions, if these are among a step's marks, is Python.
         recorded = np.append(self._steps["ops_recorded"].to_numpy(dtype=bool), True)[self._step]
-        told = np.isin(self._doing[~recorded], (Doing.CALLING, Doing.FUNCTION)).any()
-        known = (*_MARKED, Doing.PYTHON) if told else _MARKED
-        self._unrecorded = ~recorded & (callback < 0) & ~np.isin(self._doing, known)
+        told = np.isin(self._step, self._step[np.isin(self._doing, (Doing.CALLING, Doing.FUNCTION))])
+        known = np.isin(self._doing, _MARKED) | (told & (self._doing == Doing.PYTHON))
+        self._unrecorded = ~recorded & (callback < 0) & ~known
         self._is_steady = np.append(stand_for_others(self._steps), False)[self._step]
         nodes = self._phase_nodes(names)
         self._phase = np.append(np.array(nodes, dtype=object), ROOT)[phase]
