@@ -19,6 +19,7 @@ _LARGEST = {
     "cells/eager_optimizer": "cell/train/step/optimizer:cell:4",
 }
 _MOST_UNEXPLAINED, _TYPICALLY_UNEXPLAINED = 0.15, 0.05
+_SAMPLED_MS = 50  # a shorter cell may end before Python is sampled
 _ENDINGS = (".xplane.pb", ".json", ".json.gz")
 _NO_PROFILES = ("expected.json", ".memory_profile.json.gz")
 
@@ -77,7 +78,8 @@ def test_recorded_programs_have_little_that_is_unexplained(captured):
     for name in names:
         result = captured(name).breakdown
         adds_up(result)
-        unexplained[name] = result.summary["unexplained_share"]
+        if result.summary["cell_ms"] >= _SAMPLED_MS:
+            unexplained[name] = result.summary["unexplained_share"]
     assert max(unexplained.values()) <= _MOST_UNEXPLAINED, unexplained
     assert median(unexplained.values()) <= _TYPICALLY_UNEXPLAINED
 
