@@ -91,16 +91,28 @@ def test_nothing_to_change_is_not_said_above_a_change(change, said):
     assert headline(Answer("healthy", None, node, 0.6), advice).text.startswith(said)
 
 
-@pytest.mark.parametrize(("layer_ms", "kind"), [(200.0, "finding"), (600.0, "healthy")])
-def test_a_wait_for_an_old_iterator_is_the_answer_where_nothing_takes_longer(layer_ms, kind):
-    rows = [("cell", "", "cell", "phase", 1000.0), ("cell/end", "cell", "taking down an iterator", "start", 300.0)]
-    rows += [("cell/layer:lstm", "cell", "lstm", "layer", layer_ms)]
+def answer_beside_a_wait(wait_ms, layer_ms, *findings):
+    """The answer of a cell of 1 s that waits for an old iterator, beside layers and findings on them."""
+    rows = [("cell", "", "cell", "phase", 1000.0), ("cell/end", "cell", "taking down an iterator", "start", wait_ms)]
+    rows += [(f"cell/layer:{number}", "cell", "lstm", "layer", each) for number, each in enumerate(layer_ms)]
     table = pd.DataFrame(rows, columns=["id", "parent", "name", "kind", "total_ms"])
     table = table.assign(place="", count=1, self_ms=table["total_ms"], share=table["total_ms"] / 1000)
-    waits = finding(severity="info", rule="old-iterators-end", node="cell/end", cell_percent=30.0, change="")
-    waits |= {"estimated_gain_percent": 30.0, "gain_low_percent": 0.0, "gain_high_percent": 30.0}
+    waits = finding(severity="info", rule="old-iterators-end", node="cell/end", cell_percent=wait_ms / 10, change="")
+    waits |= {"estimated_gain_percent": wait_ms / 10, "gain_low_percent": 0.0, "gain_high_percent": wait_ms / 10}
     tree = Breakdown(table, {"cell_ms": 1000.0, "unexplained_share": 0.0, "largest": "cell/end"}, [])
-    assert answer(tree, Advice(pd.DataFrame([waits]), {}, []), Code({})).kind == kind
+    return answer(tree, Advice(pd.DataFrame([*findings, waits]), {}, []), Code({}))
+
+
+@pytest.mark.parametrize(("layer_ms", "kind"), [(200.0, "finding"), (600.0, "healthy")])
+def test_a_wait_for_an_old_iterator_is_the_answer_where_nothing_takes_longer(layer_ms, kind):
+    assert answer_beside_a_wait(300.0, [layer_ms]).kind == kind
+
+
+@pytest.mark.parametrize(("wait_ms", "leads"), [(450.0, 0), (560.0, 1)])
+def test_a_wait_that_other_runs_may_not_have_yields_to_a_change_about_nearly_as_much(wait_ms, leads):
+    loops = finding(severity="info", rule="small-recurrent-ops", node="cell/layer:0", cell_percent=41.0, change="x")
+    result = answer_beside_a_wait(wait_ms, [210.0, 200.0], loops)
+    assert (result.kind, result.finding) == ("finding", leads)
 
 
 def answer_of_tracing(*calls):

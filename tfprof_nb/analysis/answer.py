@@ -129,7 +129,7 @@ def _chosen(tree: Breakdown, advice: Advice, code: Code) -> Answer:
             return Answer("finding", lead, _row(table[table["id"] == row["node"]], code), model_share)
     chance = advice.table["rule"].map(lambda rule: rules()[rule].order == "by_chance").to_numpy(bool)
     if lead is None and chance.any() and len(costs) and by_chance.iloc[0] and costs["share"].iloc[0] >= _MIN_SHARE:
-        return Answer("finding", int(chance.argmax()), _row(costs, code), model_share)
+        return Answer("finding", _by_chance(advice, tree, int(chance.argmax())), _row(costs, code), model_share)
     if len(free):
         return Answer("cost", lead, _row(free, code), model_share)
     if model_share >= _MAIN_SHARE:
@@ -168,6 +168,12 @@ def _of_most(advice: Advice, tree: Breakdown) -> int | None:
     open_gain = table["estimated_gain_percent"].isna() & (table["change"] != "")
     found = (open_gain & (table["cell_percent"] >= 100 * max(once, _OF_MOST))).to_numpy()
     return int(found.argmax()) if found.any() else None
+
+
+def _by_chance(advice: Advice, tree: Breakdown, waits: int) -> int:
+    """Return the finding on waits that come by chance, or one that is about nearly as much and true of each run."""
+    most, about = _of_most(advice, tree), advice.table["cell_percent"]
+    return waits if most is None or about[most] < _NEAR * about[waits] else most
 
 
 def _about(advice: Advice, node: str) -> int | None:
