@@ -108,6 +108,18 @@ def whole_recordings():
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def rules_raise():
+    """Let a rule that fails fail the test; users get a note, and what the other rules find."""
+
+    def fail(_rule, error):
+        raise error
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tfprof_nb.analysis.advice.catalogue._failure", fail)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def no_capture_left():
     """Name the test that leaves a capture running, not one that starts after it."""

@@ -10,7 +10,7 @@ import pandas as pd
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.devices import GPU, device_cores, device_planes, device_type, has_device_events
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.events.framework import Framework, drawn_by, framework
+from tfprof_nb.analysis.events.framework import Framework, drawn_by, framework, keras_backend
 from tfprof_nb.analysis.events.intervals import newly_covered
 from tfprof_nb.analysis.events.names import function_name
 from tfprof_nb.analysis.events.op_labels import on_device_timeline
@@ -76,6 +76,7 @@ def overview(
         verdict on the median step would be a milder one. ``waiting_percent`` adds the fetches between marked steps
         to ``input_percent``. ``step_ms`` and ``input_ms`` are means. ``mxu_percent`` and ``vpu_percent`` are the mean
         utilisation of the matrix and vector units of a TPU, if it recorded counters of them.
+        ``keras_backend`` is ``JAX`` or ``PyTorch`` where that runs Keras' models, else empty.
         ``unrecorded_gpus`` is how many GPUs the profile names, if it has work of none,
         and ``drawn_by`` the tool of which the file is a drawing, without ops (``Horovod``, ``tfprof``).
         ``capture_ms`` is the time of the whole capture; for a single host with
@@ -86,7 +87,9 @@ def overview(
     """
     shares = steps.shares
     device = device_type(forests)
-    verdict = input_verdict(steps, python_sampled=python_sampled, on_tpu=device.startswith("TPU"))
+    backend = next(filter(None, (forest.once(keras_backend) for forest in forests)), "")
+    on_tpu = device.startswith("TPU")
+    verdict = input_verdict(steps, python_sampled=python_sampled, on_tpu=on_tpu, elsewhere=bool(backend))
     used = forests[0].once(framework) if forests else "tensorflow"
     gpus = _unrecorded_gpus(forests)
     unrecorded = [_why_unrecorded(gpus, device)] if gpus else []
@@ -107,6 +110,7 @@ def overview(
         **_between_steps(steps, forests),
         **_whole(steps, forests),
         "framework": used,
+        "keras_backend": backend,
         "drawn_by": drawn_by(forests),
         "device_type": device,
         "device_cores": device_cores(forests),

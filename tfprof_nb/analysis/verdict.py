@@ -36,13 +36,17 @@ class InputVerdict(NamedTuple):
     by_guide: Verdict
 
 
-def input_verdict(steps: Steps, *, python_sampled: bool = False, on_tpu: bool = False) -> InputVerdict:
+def input_verdict(
+    steps: Steps, *, python_sampled: bool = False, on_tpu: bool = False, elsewhere: bool = False
+) -> InputVerdict:
     """Decide how far waiting for input bounds the measured steps.
 
     It is unknown for the runs of a TensorFlow 1 session: a trace of `session.run` does not include the waiting before.
+    So it is where JAX or PyTorch run the model (``elsewhere``), unless steps wait for tf.data.
     """
     shares = steps.shares
-    by_guide = "unknown" if are_session_runs(steps) else classify_input(shares["input_ms"], shares["other_ms"])
+    unseen = are_session_runs(steps) or (elsewhere and shares["input_ms"] < MODERATELY_PERCENT)
+    by_guide = "unknown" if unseen else classify_input(shares["input_ms"], shares["other_ms"])
     reason: Reason = ""
     if by_guide == "moderately" and steps.summary["input_ms_mean"] < FETCH_COSTS_MS:
         reason = "short_fetches"

@@ -1,5 +1,6 @@
 """Mark the steps of Keras 3 models, which Keras does not: ``fit``, ``evaluate``, ``predict`` and ``*_on_batch``.
 
+Keras on JAX and PyTorch has the same methods, and so the same marks; TensorFlow's profiler records nothing else of it.
 A step is what Keras 2 marked: the batch's begin callbacks, the function that trains (tests, predicts), the end
 callbacks. ``tf_keras``, which is Keras 2, marks its own steps and is left as it is.
 """
@@ -10,7 +11,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from types import ModuleType
+from importlib import import_module
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -18,9 +19,10 @@ from tfprof_nb.capture.keras_callbacks import TimedCallbacks
 from tfprof_nb.capture.marks import close_mark, is_open, no_mark_survives, open_mark
 from tfprof_nb.capture.patching import replaced
 from tfprof_nb.capture.tensorflow import trace_class
-from tfprof_nb.formats.marks import EPOCH, JIT_COMPILE, KERAS_CALL, KERAS_LOOP_END, PHASES, STEPS_PER_EXECUTION
+from tfprof_nb.formats.marks import BACKEND, EPOCH, JIT_COMPILE, KERAS_CALL, KERAS_LOOP_END, PHASES, STEPS_PER_EXECUTION
 
 _CALLS = ("fit", "evaluate", "predict")
+_TRAINERS = {"tensorflow": "TensorFlowTrainer", "jax": "JAXTrainer", "torch": "TorchTrainer"}
 
 
 class _Patches:
@@ -31,12 +33,12 @@ class _Patches:
         self.users = 0
 
     @contextmanager
-    def applied(self, modules: tuple[ModuleType, ModuleType, ModuleType]) -> Iterator[None]:
+    def applied(self, classes: tuple[type, type, type]) -> Iterator[None]:
         with self._lock:
             if not self.users:
                 timed = TimedCallbacks()
                 self._undo.callback(timed.stop)
-                for owner, name, wrapper in _wrappers(*modules, timed):
+                for owner, name, wrapper in _wrappers(*classes, timed):
                     method = vars(owner)[name]
                     self._undo.enter_context(replaced(owner, name, functools.wraps(method)(wrapper(method))))
             self.users += 1
@@ -74,36 +76,35 @@ def marks_steps() -> bool:
 @contextmanager
 def keras_steps() -> Iterator[None]:
     """Mark the steps of Keras 3 models while the block runs; afterwards Keras is as it was."""
-    modules = _keras_modules()
-    if modules is None:
+    classes = _keras_classes()
+    if classes is None:
         yield
         return
-    with _patches.applied(modules), no_mark_survives():  # a capture can begin and end in the middle of a step
+    with _patches.applied(classes), no_mark_survives():  # a capture can begin and end in the middle of a step
         yield
 
 
-def _keras_modules() -> tuple[ModuleType, ModuleType, ModuleType] | None:
-    """Return the modules of Keras 3 that run batches; None if Keras 3 is missing or runs on another backend."""
+def _keras_classes() -> tuple[type, type, type] | None:
+    """Return Keras' classes of lists of callbacks, passes and models; None without Keras 3, or on another backend."""
     try:
         import keras
-        from keras.src.callbacks import callback_list
-        from keras.src.trainers import epoch_iterator
+        from keras.src.callbacks.callback_list import CallbackList
+        from keras.src.trainers.epoch_iterator import EpochIterator
     except ImportError:
         return None
-    if keras.backend.backend() != "tensorflow":
+    backend = keras.backend.backend()
+    if backend not in _TRAINERS:
         return None
-    from keras.src.backend.tensorflow import trainer
-
-    return callback_list, epoch_iterator, trainer
+    trainer = import_module(f"keras.src.backend.{backend}.trainer")
+    return CallbackList, EpochIterator, getattr(trainer, _TRAINERS[backend])
 
 
 def _wrappers(
-    callback_list: ModuleType, epoch_iterator: ModuleType, trainer: ModuleType, timed: TimedCallbacks
+    callbacks: type, passes: type, model: type, timed: TimedCallbacks
 ) -> Iterator[tuple[type, str, Callable[[Any], Any]]]:
     """Yield the class, the method's name and the wrapper of every method to wrap."""
     counts = defaultdict[str, Iterator[int]](itertools.count)
     epochs = WeakKeyDictionary[Any, int]()
-    callbacks, model = callback_list.CallbackList, trainer.TensorFlowTrainer
     yield callbacks, "on_epoch_begin", _remember_epoch(epochs, timed)
     for phase in PHASES:
         yield callbacks, f"on_{phase}_batch_begin", _open_step(phase, counts[phase], epochs, timed)
@@ -111,7 +112,8 @@ def _wrappers(
         yield model, f"{phase}_on_batch", _enclose_step(phase, counts[phase])
     for call in _CALLS:
         yield model, call, _leave_event(f"{KERAS_CALL}{call}")
-    yield epoch_iterator.EpochIterator, "catch_stop_iteration", _close_open_marks
+    if model.__name__ != _TRAINERS["torch"]:  # it enters this for each batch, which it takes before the step
+        yield passes, "catch_stop_iteration", _close_open_marks
 
 
 def _remember_epoch(epochs: WeakKeyDictionary[Any, int], timed: TimedCallbacks) -> Callable[[Any], Any]:
@@ -145,11 +147,16 @@ def _open_step(
     return wrapper
 
 
-def _execution(model: Any) -> dict[str, int]:
-    """Return how a model runs its batches, unless it runs them one by one and op by op."""
+def _execution(model: Any) -> dict[str, int | str]:
+    """Return how a model runs its batches, unless TensorFlow runs them one by one and op by op."""
+    import keras
+
     batches = getattr(model, "steps_per_execution", 1)
+    together = {STEPS_PER_EXECUTION: batches} if batches > 1 else {}
+    if (backend := keras.backend.backend()) != "tensorflow":
+        return {**together, BACKEND: backend}
     compiled = getattr(model, "_jit_compile", False)  # reading the property without the underscore may change it
-    return ({STEPS_PER_EXECUTION: batches} if batches > 1 else {}) | ({JIT_COMPILE: 1} if compiled else {})
+    return {**together, JIT_COMPILE: 1} if compiled else together
 
 
 def _close_step(original: Callable[..., None]) -> Callable[..., None]:
@@ -170,7 +177,7 @@ def _enclose_step(phase: str, count: Iterator[int]) -> Callable[[Any], Any]:
             if is_open():
                 return original(model, *args, **kwargs)
             with no_mark_survives():
-                open_mark(model, phase, next(count))
+                open_mark(model, phase, next(count), **_execution(model))
                 outputs = original(model, *args, **kwargs)
                 close_mark(model)
             return outputs

@@ -27,7 +27,7 @@ class Mark:
     begin_again: Callable[[], Mark]
 
     @classmethod
-    def of_step(cls, name: str, number: int, **metadata: int) -> Mark:
+    def of_step(cls, name: str, number: int, **metadata: int | str) -> Mark:
         """Begin a step here and now."""
         begin_again = partial(cls.of_step, name, number, **metadata)
         return cls(trace_class()(name.replace("#", _HASH), **{STEP_NUMBER: number, ROOT: 1}, **metadata), begin_again)
@@ -60,7 +60,7 @@ def newest_owner() -> object:
     return _open.owner
 
 
-def open_mark(owner: object, name: str, number: int, **metadata: int) -> None:
+def open_mark(owner: object, name: str, number: int, **metadata: int | str) -> None:
     """Open step ``number`` on this thread, until `close_mark` is called with the same ``owner``."""
     _open.owner = owner
     _open.stack.append((owner, Mark.of_step(name, number, **metadata)))

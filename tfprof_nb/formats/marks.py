@@ -13,6 +13,7 @@ INTERRUPTED = "interrupted"
 EPOCH = "epoch"
 STEPS_PER_EXECUTION = "steps_per_execution"
 JIT_COMPILE = "jit_compile"
+BACKEND = "keras_backend"  # jax or torch; TensorFlow is not said
 
 WARM_UP_RUN = "warm_up"  # a stat of the mark of a session's first run
 SESSION_RUN = "session run"  # the step of a TensorFlow 1 session

@@ -16,7 +16,7 @@ from tfprof_nb.analysis.compare.work import float_ops_by_group
 from tfprof_nb.analysis.events.compilations import host_compilations
 from tfprof_nb.analysis.events.devices import has_device_events
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.events.framework import drawing_tool, framework
+from tfprof_nb.analysis.events.framework import drawing_tool, framework, keras_backend
 from tfprof_nb.analysis.events.removals import host_sleeps
 from tfprof_nb.analysis.functions.functions import function_calls
 from tfprof_nb.analysis.kernels import kernel_sums
@@ -107,6 +107,7 @@ def _reduced(forest: Forest, graphs: Graphs) -> dict[Callable[..., Any], Any]:
         host_compilations,
         host_sleeps,
         host_stages,
+        keras_backend,
         kernel_sums,
         planes_with_work,
         precision,

@@ -253,7 +253,7 @@ def facts(overview: Overview, steps: Steps) -> list[Figure]:
     if not math.isnan(numbers["cores_busy"]):
         busy = f"{numbers['cores_busy']:.1f} of {_units.count(numbers['cores'])}"
         figures.append(Figure("cores busy", busy, "of the processors that the program may use"))
-    if not math.isnan(waiting := numbers["waiting_percent"]):
+    if not math.isnan(waiting := numbers["waiting_percent"]) and numbers["verdict"] != "unknown":
         verdict = _VERDICTS.get(str(numbers["verdict"]), "")
         about = f"of a step waits for data{verdict and f': {verdict}'}"
         figures.append(Figure(about, _units.percent(waiting)))

@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 
 import tfprof_nb as tp
+from builders import XSpace
 from tfprof_nb.analysis import advice
+from tfprof_nb.analysis.advice import catalogue
 from tfprof_nb.analysis.advice.catalogue import belongs_to, rules
 from tfprof_nb.analysis.advice.rule import Rule
 from tfprof_nb.views.pages import PAGES
 
 FOLDER = Path(advice.__file__).parent
+CHECKS, FAILURE = catalogue._checks, catalogue._failure  # before a fixture lets rules raise
 KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -101,3 +104,23 @@ def test_the_public_table_has_all_rules():
     assert list(table.columns) == ["rule", "title", "group", "page", "what", "why"]
     assert list(table["rule"]) == list(rules())
     assert table.notna().all(axis=None)
+
+
+def test_a_rule_that_fails_takes_nothing_from_the_others(tmp_path, monkeypatch):
+    """Tests let it raise (`rules_raise`); users get a note."""
+
+    def check(_evidence, _earlier):
+        raise IndexError("list index out of range")
+
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i in range(4):
+        python.event("train", start_us=1000 * i, duration_us=900, step_num=i, _r=1)
+        python.event("callback Slow.on_train_batch_end", start_us=1000 * i + 400, duration_us=500)
+    space.write(tmp_path / "host.xplane.pb")
+    failing = [(name, check if name == "sync-each-step" else own) for name, own in CHECKS()]
+    monkeypatch.setattr(catalogue, "_failure", FAILURE)
+    monkeypatch.setattr(catalogue, "_checks", lambda: failing)
+    result = tp.load(tmp_path).advice
+    assert "slow-callback" in set(result.table["rule"])
+    assert result.notes[0].startswith("The rule sync-each-step failed (IndexError: list index out of range)")

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from builders import XSpace
+from tfprof_nb.analysis.advice.catalogue import rules
 from tfprof_nb.api.load import load
 
 DEVICE, THREAD = {"pid": 0, "tid": 7}, {"pid": 9, "tid": 9}
@@ -88,3 +89,23 @@ def test_a_tpu_that_waits_for_its_infeed_waits_for_data(tmp_path):
 
 def test_a_collective_of_a_tpu_is_not_called_the_op_that_does_most_of_the_work(tmp_path):
     assert tpu(tmp_path, "all-reduce") == ["Devices wait for one another"]
+
+
+@pytest.mark.parametrize("backend", ["", "jax"])
+def test_rules_on_tensorflows_steps_say_nothing_of_keras_on_jax(tmp_path, backend):
+    """A callback takes half of each step; what else goes on in it, TensorFlow's profiler sees only of TensorFlow."""
+    space, said = XSpace(), {"keras_backend": backend} if backend else {}
+    python = space.plane("/host:CPU").line("python")
+    for i in range(10):
+        python.event("train", start_us=1000 * i, duration_us=1000, step_num=i, _r=1, **said)
+        python.event("sort:Sort", start_us=1000 * i, duration_us=400)
+        python.event("callback Slow.on_train_batch_end", start_us=1000 * i + 400, duration_us=500)
+    space.write(tmp_path / "host.xplane.pb")
+    profile = load(tmp_path)
+    overview = profile.overview
+    assert overview.summary["verdict"] == ("unknown" if backend else "potentially")
+    assert overview.summary["keras_backend"] == ("JAX" if backend else "")
+    assert any(note.startswith("Keras runs on JAX here") for note in overview.notes) == bool(backend)
+    groups = profile.advice.table["rule"].map(lambda rule: rules()[rule].group)
+    assert profile.advice.table["rule"][0] == "slow-callback"
+    assert ("graph" in set(groups)) == (not backend)

@@ -89,6 +89,7 @@ DATA = "data = tf.data.Dataset.range(9)\n"
             None,
             "for k, x in enumerate(data.with_options(options), 1):",
         ),
+        (f"{DATA}for x in data: f(x)", None, "for x in data.with_options(options): f(x)"),
         (
             f"{DATA}net.fit(data, validation_data=data)",
             None,

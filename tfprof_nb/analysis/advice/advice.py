@@ -82,7 +82,8 @@ def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
     Advice
         ``table`` is empty if there is nothing to change; a note says so.
     """
-    findings = with_validation(catalogue.findings(evidence))
+    found, failed = catalogue.findings(evidence)
+    findings = with_validation(found)
     silent = {f.rule for f in findings if any(catalogue.belongs_to(f.rule, rule) for rule in ignored)}
     findings = catalogue.standing([finding for finding in findings if finding.rule not in silent])
     findings = [checked(evidence, _of_this_run(evidence, finding)) for finding in claimed(findings, evidence)]
@@ -94,7 +95,7 @@ def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
     summary = {severity: int((table["severity"] == severity).sum()) for severity in _RANKS}
     why_empty = why_none(evidence) if len(evidence.steps.table) else _NO_STEPS
     left_out = [_LEFT_OUT.format(", ".join(sorted(silent)))] if silent else []
-    return Advice(table, summary, left_out or ([] if findings else [why_empty]))
+    return Advice(table, summary, failed + (left_out or ([] if findings else [why_empty])))
 
 
 def _about_most_first(findings: list[Finding]) -> list[Finding]:

@@ -21,6 +21,7 @@ from tfprof_nb.analysis.advice.rule import Cases, Earlier, Finding, Order, Rule
 
 _SEVERITIES = ("high", "medium", "info")
 _CLEARLY_MORE = 1.2
+_OF_ANY_MODEL = ("input", "python", "memory")  # groups that do not look at what runs the model
 
 
 @cache
@@ -65,18 +66,37 @@ def known(ids: Iterable[str], said_by: str = "") -> frozenset[str]:
     return given
 
 
-def findings(evidence: Evidence) -> list[Finding]:
-    """Return what the rules find."""
+def findings(evidence: Evidence) -> tuple[list[Finding], list[str]]:
+    """Return what the rules find, and a note on each rule that failed: its fault takes nothing from the others."""
+    failed = list[str]()
     found: dict[str, Sequence[Finding]] = {}
     for name, check in _checks():
         rule = rules()[name]
-        if evidence.framework in rule.frameworks:
+        if evidence.framework in rule.frameworks and not (evidence.steps_are_elsewhere and _is_of_steps(rule)):
             earlier = {name: found.get(name, ()) for name in rule.after}
-            cases = (case for case in check(evidence, earlier) if not case.percent < rule.moderate)
+            try:
+                cases = [case for case in check(evidence, earlier) if not case.percent < rule.moderate]
+            except Exception as error:  # noqa: BLE001
+                failed.append(_failure(rule, error))
+                cases = []
             own = [finding_of(rule, case, evidence) for case in cases]
-            explained = _CLEARLY_MORE * sum(one.estimated_gain_percent for name in rule.within for one in found[name])
+            explained = _CLEARLY_MORE * sum(
+                one.estimated_gain_percent for name in rule.within for one in found.get(name, ())
+            )
             found[rule.id] = [one for one in own if not rule.within or one.estimated_gain_percent > explained]
-    return [finding for of_rule in found.values() for finding in of_rule]
+    return [finding for of_rule in found.values() for finding in of_rule], failed
+
+
+def _failure(rule: Rule, error: Exception) -> str:
+    return (
+        f"The rule {rule.id} failed ({type(error).__name__}: {error}), and the others were applied. Please report it, "
+        "with this program."
+    )
+
+
+def _is_of_steps(rule: Rule) -> bool:
+    """Whether a rule holds only where TensorFlow runs the model."""
+    return rule.of_tensorflows_steps or rule.group not in _OF_ANY_MODEL
 
 
 def standing(all_findings: Sequence[Finding]) -> list[Finding]:

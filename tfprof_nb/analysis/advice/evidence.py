@@ -70,6 +70,11 @@ class Evidence:
         return self.framework == "tensorflow"
 
     @property
+    def steps_are_elsewhere(self) -> bool:
+        """Whether JAX or PyTorch runs Keras' models, of which nothing is recorded."""
+        return bool(self.overview.summary["keras_backend"])
+
+    @property
     def ran_on_device(self) -> bool:
         """Whether any op ran on a GPU or a TPU."""
         return bool(self.overview.summary["device_cores"]) or bool((self.ops.table["side"] == "device").any())

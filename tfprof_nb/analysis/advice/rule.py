@@ -65,6 +65,9 @@ class Rule:
         Where its cases stand among others as severe.
     frameworks
         Whose programs it is about.
+    of_tensorflows_steps
+        Whether it holds only where TensorFlow runs the model, as rules on ops, tracing, devices and sessions do; others
+        hold for Keras on JAX and PyTorch too.
     once_ms
         What the fix costs once, as the time to build a graph.
     results
@@ -91,6 +94,7 @@ class Rule:
     phase: str = ""
     order: Order = "usual"
     frameworks: tuple[str, ...] = ("tensorflow",)
+    of_tensorflows_steps: bool = False
     once_ms: float = 0.0
     results: ChangesResults = "none"
 
@@ -113,6 +117,9 @@ class Case:
         The least and the most of the share that the fix saves, where these are not the rule's.
     gain
         The gain in percent, and its least and its most, where it is no part of the share.
+    of_tensorflows_steps
+        Whether it holds only where TensorFlow runs the model, as rules on ops, tracing, devices and sessions do; others
+        hold for Keras on JAX and PyTorch too.
     once_ms
         What the fix costs once, where that is not what the rule says.
     of

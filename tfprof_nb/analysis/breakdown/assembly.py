@@ -74,7 +74,7 @@ class Assembly:
     ) -> None:
         self._thread, self._code, self._text, self._cell = thread, code, text, cell
         self._graphs, self._labels = graphs, labels
-        self._tree = Tree()
+        self._tree, self._hits = Tree(), dict[str, int]()
         forest = thread.forest
         table = steps.table[steps.table["host"] == forest.host.name].sort_values("start_ms", kind="stable")
         self._steps, self._step_spans = table, step_spans(table)
@@ -92,6 +92,7 @@ class Assembly:
         self._join_files()
         self._add_work()
         self._add_unrecorded()
+        self._count_lines()
         self._count_steps()
         return self._tree
 
@@ -220,6 +221,11 @@ class Assembly:
             node = self._tree.child(node, f"callback:{name}", name, "callback")
         return node
 
+    def _count_lines(self) -> None:
+        """Count how often lines of the cell ran, which is known of all steps."""
+        for node in self._hits.keys() & self._tree.nodes.keys():
+            self._tree.nodes[node].count = self._hits[node]
+
     def _count_steps(self) -> None:
         """Count steps and calls of callbacks."""
         tree = self._tree
@@ -301,7 +307,7 @@ class Assembly:
         node = self._tree.child(owner, f"{part}:{_short(place)}", name, kind, place)
         file, line = line_at(place)
         if file == "cell" and line in hits.index:
-            self._tree.nodes[node].count = int(hits[line])
+            self._hits[node.replace(_STEADY, "")] = int(hits[line])
         return node
 
     def _add_activities(self) -> None:

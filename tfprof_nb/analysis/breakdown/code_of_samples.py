@@ -9,6 +9,7 @@ import pandas as pd
 from tfprof_nb._arrays import Bools, Int64, Objects
 from tfprof_nb._units import PS_PER_NS
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.framework import keras_backend
 from tfprof_nb.analysis.python import Frames, frames_of_stacks, users_lines
 from tfprof_nb.decode.sections.python import PythonStacks
 
@@ -97,7 +98,8 @@ def sampled_code(forest: Forest, stacks: PythonStacks, labels: Mapping[str, str]
     chosen = np.flatnonzero(stacks.thread == 0) if began_ns else np.zeros(0, dtype=np.int64)
     feeding = np.flatnonzero(stacks.thread > 0) if began_ns else chosen
     frames = frames_of_stacks(stacks, labels)
-    of_stack = _codes(stacks, frames)
+    backend = forest.once(keras_backend)
+    of_stack = _codes(stacks, frames, f"Keras on {backend}" if backend else "Keras' own work")
     codes: Int64 = np.zeros(0, dtype=np.int64)
     rows = of_stack.drop_duplicates(ignore_index=True)
     if len(of_stack):
@@ -122,7 +124,7 @@ def sampled_code(forest: Forest, stacks: PythonStacks, labels: Mapping[str, str]
     )
 
 
-def _codes(stacks: PythonStacks, frames: Frames) -> pd.DataFrame:
+def _codes(stacks: PythonStacks, frames: Frames, keras_itself: str) -> pd.DataFrame:
     """Return per stack what runs: ``kind name place whole call_place``."""
     lines = users_lines(stacks)
     count = len(lines)
@@ -142,7 +144,7 @@ def _codes(stacks: PythonStacks, frames: Frames) -> pd.DataFrame:
     kind[keras] = "keras"
     whole = keras & ~np.isin(called, _RUNNING)
     name[keras] = call[keras]
-    name[np.isin(called, _KERAS_CALLS) & keras] = "Keras' own work"
+    name[np.isin(called, _KERAS_CALLS) & keras] = keras_itself
     sessions = frames.library == TENSORFLOW
     sessions &= np.array([str(one) in _SESSION_CALLS for one in short], dtype=bool) & _in_sessions(stacks)
     within = _innermost(sessions, stacks, count)

@@ -5,6 +5,7 @@ from typing import Literal
 
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.decode.session_runs import RUNS
+from tfprof_nb.formats.marks import BACKEND
 
 Framework = Literal["tensorflow", "jax", "pytorch"]
 TITLES: dict[Framework, str] = {"tensorflow": "TensorFlow", "jax": "JAX", "pytorch": "PyTorch"}
@@ -21,6 +22,12 @@ def framework(forest: Forest) -> Framework:
     traced = forest.host.texts("tf_op").categories
     jitted = any(str(op).startswith("jit(") for op in traced) if traced is not None else False
     return "jax" if jitted or any(name.startswith(_JAX) for name in names) else "tensorflow"
+
+
+def keras_backend(forest: Forest) -> str:
+    """Name what runs Keras' models, as the marks of their steps tell; empty for TensorFlow."""
+    said = forest.host.texts(BACKEND).categories
+    return {"jax": "JAX", "torch": "PyTorch"}.get(str(said[0]), "") if said is not None and len(said) else ""
 
 
 def drawn_by(forests: Sequence[Forest]) -> str:

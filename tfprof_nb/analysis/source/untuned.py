@@ -38,7 +38,9 @@ def untuned(code: Code, file: str, line: int) -> str:
         ending = f".with_options({free[0]})"
         of_fit = of_arrays(code, file, fit, "untuned", ending, []) if fit and fit.args else ""
         return of_fit and _OFF.format(free[0]) + of_fit
-    last = statement.body[0].lineno - 1 if isinstance(statement, ast.For) else statement.end_lineno
+    body = statement.body[0].lineno if isinstance(statement, ast.For) else 0
+    is_below = isinstance(statement, ast.For) and body > end_of(statement.iter)[0]
+    last = body - 1 if is_below else statement.end_lineno
     lines = code.text(file).splitlines()[statement.lineno - 1 : last]
     for at, column in sorted(map(end_of, datasets), reverse=True):
         raw = lines[at - statement.lineno].encode()

@@ -18,7 +18,7 @@ from tfprof_nb._arrays import Int64, Ints
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.devices import device_cores, has_tpu
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.events.framework import Framework, drawn_by, framework
+from tfprof_nb.analysis.events.framework import Framework, drawn_by, framework, keras_backend
 from tfprof_nb.analysis.events.recorded_ops import recorded_ops
 from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.analysis.steps.activities import classify, is_of_old_tensorflow
@@ -113,7 +113,8 @@ def steps(forests: Sequence[Forest], groupings: Sequence[Grouping]) -> Steps:
     measured = measured_steps(table)
     if source != "none":
         # A TPU's own notes say where its steps are from.
-        notes += _notes(table, measured, "" if has_tpu(forests) else source, loops)
+        backend = next(filter(None, (forest.once(keras_backend) for forest in forests)), "")
+        notes += _notes(table, measured, "" if has_tpu(forests) else source, loops, backend)
     elif not notes:  # else these say why there are no steps
         notes = [_why_none(forests)]
     fetching_ps = sum(
@@ -307,6 +308,10 @@ _RUNS_OF_SESSIONS = (
     "Steps are inferred: nothing marks them, so each run of a session counts as a step. Where a step has several runs, "
     "wrap it in `with tfprof_nb.step(i):` to measure it as a whole."
 )
+_ELSEWHERE = (
+    "Keras runs on {} here, whose ops TensorFlow's profiler does not record. The profile has the steps, callbacks, "
+    "lines of Python, tf.data and memory of this program, and no ops, kernels or layers."
+)
 _SOURCE_NOTES = {
     "inferred": (
         "Steps are inferred: nothing marks them, so {} counts as a step. Wrap each step in "
@@ -326,11 +331,13 @@ def _why_none(forests: Sequence[Forest]) -> str:
     return _NO_STEPS[forests[0].once(framework) if forests else "tensorflow"]
 
 
-def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str, loops: Sequence[str]) -> list[str]:
+def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str, loops: Sequence[str], backend: str) -> list[str]:
     by_session = source == "inferred" and bool(table["step_name"].astype(str).str.startswith(_RUNS).all())
     told = _RUNS_OF_SESSIONS if by_session else _SOURCE_NOTES.get(source, "").format(_inferred_from(table, loops))
     notes = [told] if told else []
-    if not table["ops_recorded"].all():
+    if backend:
+        notes.append(_ELSEWHERE.format(backend))
+    elif not table["ops_recorded"].all():
         notes.append(recorded_note(table, measured))
     if (hosts := table["host"].nunique()) > 1:
         notes.append(

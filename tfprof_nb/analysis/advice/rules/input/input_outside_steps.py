@@ -20,6 +20,7 @@ RULE = Rule(
     page="input_pipeline",
     moderate=MODERATELY_PERCENT,
     high=HIGHLY_PERCENT,
+    of_tensorflows_steps=True,
 )
 
 

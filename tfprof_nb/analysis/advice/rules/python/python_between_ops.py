@@ -21,6 +21,7 @@ RULE = Rule(
     high=HIGH_UNEXPLAINED_PERCENT,
     saved=(0.3, 1.0),  # each step still runs some Python of its own
     after=NAMED,
+    of_tensorflows_steps=True,
 )
 
 

@@ -100,7 +100,7 @@ def _function(evidence: Evidence, file: str, rows: pd.DataFrame, time_ms: float,
     case = Case(
         percent,
         finding=f"{name} takes {evidence.of_training(percent)}{', on all that the loop has collected' * bool(longer)}",
-        evidence=f"{taken}{library}{written}{called}: TensorFlow waits meanwhile.",
+        evidence=f"{taken}{library}{written}{called}: the model waits meanwhile.",
         fix=(same and _SAME.format(same))
         or (longer and _longer(longer, evidence.code.at(calling), every, "pass" if loop else "step"))
         or rarely(evidence, *line_at(calling))
