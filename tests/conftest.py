@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from capture.ports import free_ports
 from capture.programs import Program
@@ -22,6 +23,10 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 # TensorFlow records allocations on CPUs only with oneDNN, which it leaves off on processors without AVX-512.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 os.environ["TFPROF_NB_CACHE"] = "off"  # results of earlier code would hide what a change breaks
+
+# How long an example takes, a busy machine decides.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 ROOT = Path(__file__).parents[1]
 SHARED_DATA = Path(os.environ.get("TFPROF_NB_SHARED_DATA", ROOT.parent / "shared" / "data"))
