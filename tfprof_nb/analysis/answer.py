@@ -100,8 +100,10 @@ def _diff(code: Code, place: str, change: str) -> Diff:
     old, new = text.splitlines(), changed.splitlines()
     blocks = [block for block in SequenceMatcher(None, old, new, autojunk=False).get_opcodes() if block[0] != "equal"]
     (_, first, _, start, _), (_, _, last, _, end) = blocks[0], blocks[-1]
-    above = 1 if first and first == last else 0  # what is only added shows what it stands below
-    return Diff("\n".join(old[first - above : last]), "\n".join(new[start - above : end]), changed)
+    added = first == last  # shows what it stands below, or above
+    above = 1 if added and first and old[first - 1].strip() else 0
+    below = 1 if added and not above and last < len(old) else 0
+    return Diff("\n".join(old[first - above : last + below]), "\n".join(new[start - above : end + below]), changed)
 
 
 def _chosen(tree: Breakdown, advice: Advice, code: Code) -> Answer:

@@ -35,3 +35,15 @@ def test_gradients_of_weights_that_nothing_updates_are_what_a_graph_saves(captur
     assert "what nothing uses" in eager["evidence"]
     of_weights = ops.loc[ops["op_type"] == "Conv2DBackpropFilter", "self_us"].sum() / ops["self_us"].sum()
     assert eager["estimated_gain_percent"] > 100 * of_weights / 2
+
+
+def test_a_loop_after_the_steps_is_told_by_what_it_calls(captured):
+    """Layers that it calls have loops of their own: the loop around all is the one."""
+    profile = captured("benchmark/sampled_sequences")
+    row = profile.advice.table.iloc[profile.answer.finding]
+    assert row["rule"] == "eager-outside-steps"
+    assert row["change"] == "@tf.function\ndef next_note(played, temperature):"
+    assert profile.data.texts["In[1]"].splitlines()[int(row["place"].split()[-1]) - 1].startswith("def next_note")
+    assert row["cell_percent"] > 80
+    diff = profile.answer.diffs[profile.answer.finding]
+    assert diff.new == f"@tf.function\n{diff.old}"

@@ -91,7 +91,8 @@ def finding_of(rule: Rule, case: Case, evidence: Evidence) -> Finding:
 
 def with_first_call(evidence: Evidence, finding: Finding, once_ms: float) -> Finding:
     """Return a finding whose fix costs time once: it says so, and may gain nothing, if the run saves no more."""
-    whole_ms = training_ms(evidence) or float(evidence.overview.summary["capture_ms"])
+    of_training = training_ms(evidence) if finding.gain_of != "cell" else 0.0
+    whole_ms = of_training or float(evidence.overview.summary["capture_ms"])
     if not finding.gain_low_percent * whole_ms / 100 < once_ms:
         return finding
     return replace(finding, fix=finding.fix + _ONCE, gain_low_percent=0.0)

@@ -117,9 +117,6 @@ class Case:
         The least and the most of the share that the fix saves, where these are not the rule's.
     gain
         The gain in percent, and its least and its most, where it is no part of the share.
-    of_tensorflows_steps
-        Whether it holds only where TensorFlow runs the model, as rules on ops, tracing, devices and sessions do; others
-        hold for Keras on JAX and PyTorch too.
     once_ms
         What the fix costs once, where that is not what the rule says.
     of

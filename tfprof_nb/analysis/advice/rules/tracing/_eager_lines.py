@@ -14,7 +14,7 @@ _MIN_PERCENT = 15.0  # of the training
 MANY_OPS = 30
 _LAYER, _OPS_OF_LAYERS = "Layer.__call__", 0.1  # of a call's time: one that is traced runs none
 # Calls that run a graph, or wait for what one gives.
-_RUNS_GRAPHS = (
+RUNS_GRAPHS = (
     r"Function\.__call__|Trainer\.|on_batch|Iterator|\.(?:numpy|__float__|__int__|__index__|__bool__|__array__)$"
 )
 
@@ -57,7 +57,7 @@ def _eager_calls(evidence: Evidence, percent: float) -> pd.DataFrame:
     gradient of a tf.function, are not eager.
     """
     calls, counted = evidence.python.calls, _ops_per_step(evidence)
-    calls = calls[(calls["thread"] == "main") & (calls["line"] > 0) & ~calls["call"].str.contains(_RUNS_GRAPHS)]
+    calls = calls[(calls["thread"] == "main") & (calls["line"] > 0) & ~calls["call"].str.contains(RUNS_GRAPHS)]
     table = evidence.python.table
     callers = dict(zip(zip(table["file"], table["line"], strict=True), table["called_from"], strict=True))
     ops = [
