@@ -91,6 +91,11 @@ def test_tracing_is_counted_by_the_calls_that_trace_and_not_by_what_these_call(c
     assert {f"tracing {function}": calls for function, calls in traced.items()} == dict(counted)
 
 
+def test_ops_without_a_line_add_up_too(captured):
+    """TensorFlow made some nodes of this graph: their traces have no line of the program."""
+    adds_up(captured("loop_copy/scattered").breakdown)
+
+
 def places_of(profile, ending):
     table = profile.breakdown.table
     return {*table.loc[table["id"].str.endswith(ending), "place"]}

@@ -202,7 +202,8 @@ def _parts(forest: Forest, graphs: Graphs, events: Int64) -> tuple[Int64, list[P
     layer, part = graphs.once(owners) if len(graphs.nodes) else (none[:0], none[:0])
     phase = np.append(graphs.nodes["phase"].to_numpy(dtype=object), "")
     layer, part = np.append(layer, -1), np.append(part, 0)
-    frame = np.append([graphs.traces[one][0] if one >= 0 else -1 for one in graphs.nodes["trace"]], -1).astype(np.int64)
+    first_frame = np.array([*(trace[0] if len(trace) else -1 for trace in graphs.traces), -1], dtype=np.int64)
+    frame = np.append(first_frame[graphs.nodes["trace"].to_numpy(np.int64)], -1)
     found = [
         _part(graphs, int(layer[one]), int(part[one]), str(phase[one]), str(op_type[its]), int(frame[one]))
         for one, its in zip(node[first].tolist(), code[first].tolist(), strict=True)
