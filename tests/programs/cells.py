@@ -101,6 +101,23 @@ validation_in_cell = Cells(VALIDATING, VALIDATED.format(IN_THE_CELL))
 validation_in_function = Cells(VALIDATING, VALIDATED.format("validate()"))
 validation_traced = Cells(VALIDATING, VALIDATED.format("for x, y in batches: validation_step(x, y)"))
 
+ADAPTING = """import tensorflow as tf
+net = keras.Sequential([keras.layers.Input((16,)), *(keras.layers.Dense(16, activation="tanh") for _ in range(6))])
+net.compile("sgd", "mse")
+optimizer = keras.optimizers.SGD(0.01)
+batches = [np.ones((8, 16), "float32") * k for k in range(20)]"""
+ADAPTED = """for task in range(5):
+    for x in batches:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(net(x) - x))
+        optimizer.apply(tape.gradient(loss, net.trainable_weights), net.trainable_weights)
+    for x in batches:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.abs(net(x) - x))
+        optimizer.apply(tape.gradient(loss, net.trainable_weights), net.trainable_weights)
+    net.predict(batches[0], verbose=0)"""
+two_eager_loops = Cells(ADAPTING, ADAPTED)
+
 GROWING = "embed = tf.function(lambda x: tf.tanh(x))\nbatch = tf.ones((512, 256))"
 GROWN = """rows = tf.zeros((0, 256))
 for _ in range(150):

@@ -115,6 +115,33 @@ def test_a_wait_that_other_runs_may_not_have_yields_to_a_change_about_nearly_as_
     assert (result.kind, result.finding) == ("finding", leads)
 
 
+@pytest.mark.parametrize("op", ["HistogramSummary", "EagerPyFunc", "PrintV2"])
+def test_an_op_that_writes_or_runs_python_is_not_the_models_own_work(op):
+    rows = [("cell", "", "cell", "phase", 0.0, ""), (f"cell/op:{op}", "cell", op, "op", 700.0, "cell line 3")]
+    rows += [("cell/op:MatMul", "cell", "MatMul", "op", 300.0, "")]
+    table = pd.DataFrame(rows, columns=["id", "parent", "name", "kind", "self_ms", "place"])
+    table = table.assign(total_ms=[1000.0, 700.0, 300.0], share=[1.0, 0.7, 0.3], count=0)
+    tree = Breakdown(table, {"cell_ms": 1000.0}, [])
+    found = answer(tree, Advice(pd.DataFrame([finding(severity="info", change="")]), {}, []), Code({"cell": "x"}))
+    assert found.model_share == pytest.approx(0.3)
+    assert sentence(found, calm=True) == f"{op} (cell line 3) takes 70.0% of the cell's time."
+
+
+@pytest.mark.parametrize(
+    ("line", "said"), [("cell line 2", ". The line with the most is `b = f(a)` (cell line 2): 60.0%."), ("", ".")]
+)
+def test_where_no_part_stands_out_the_line_with_the_most_time_is_named(line, said):
+    rows = [("cell", "", "cell", "phase", 1000.0)]
+    rows += [(f"cell/python:cell:{one}", "cell", "f", "python", 125.0) for one in range(1, 9)]
+    table = pd.DataFrame(rows, columns=["id", "parent", "name", "kind", "total_ms"])
+    table = table.assign(place="", count=1, self_ms=table["total_ms"], share=table["total_ms"] / 1000)
+    tree = Breakdown(table, {"cell_ms": 1000.0, "line": line, "line_share": 0.6}, [])
+    found = answer(
+        tree, Advice(pd.DataFrame([finding(severity="info", change="")]), {}, []), Code({"cell": "a\nb = f(a)"})
+    )
+    assert sentence(found, calm=True) == f"No part stands out: the largest, `f`, takes 12.5% of the cell's time{said}"
+
+
 def answer_of_tracing(*calls):
     """The answer of a cell of 1 s whose trainings trace for 300 ms each, in so many calls."""
     rows = [("cell", "", "cell", "phase", 1000.0, 0.0, 1, "")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
@@ -21,6 +22,10 @@ from tfprof_nb.analysis.source.code import Code, line_at
 
 # What a program is for: the ops of its model, where no change is known that makes them fewer.
 MODEL_KINDS = ("layer", "optimizer", "op")
+# Ops that are none of the model's work: they write, look at values or run Python.
+_NOT_OF_MODEL = re.compile(
+    r"\w*Summary(?:V2)?|(?:Eager)?PyFunc(?:Stateless)?|Print(?:V2)?|CheckNumerics(?:V2)?|WriteFile|SaveV2|RestoreV2"
+)
 # What happens once, however long a program trains.
 ONCE_KINDS = ("trace", "compile")
 _ALL_OF = {"trace": "tracing", "compile": "compiling by XLA"}
@@ -62,6 +67,8 @@ class Answer:
         The row of the breakdown that the answer is about, with the ``code`` at its place.
     model_share
         The share of the cell, 0 to 1, of the model's own work.
+    line
+        Where no part is large, the line of the program with the most time: its ``place``, ``code`` and ``share``.
     whole
         What shares are shares of: a cell, or a capture of which no cell is known.
     diffs
@@ -72,6 +79,7 @@ class Answer:
     finding: int | None
     node: dict[str, Any] | None
     model_share: float
+    line: dict[str, Any] | None = None
     whole: Literal["cell", "capture"] = "cell"
     diffs: Mapping[int, Diff] = field(default_factory=dict)
 
@@ -113,16 +121,17 @@ def _chosen(tree: Breakdown, advice: Advice, code: Code) -> Answer:
     What comes by chance is said where nothing else takes as long.
     """
     table, cell_ms = tree.table, max(tree.summary["cell_ms"], 1e-9)
-    model_share = float(table.loc[table["kind"].isin(MODEL_KINDS), "self_ms"].sum()) / cell_ms
+    model_share = float(table.loc[_of_model(table), "self_ms"].sum()) / cell_ms
     lead, costs = _leading(advice), _costs(tree)
     severe = advice.table[advice.table["severity"] != "info"]
     claimed = set(severe["node"])
     explained = costs["id"].map(lambda node: _touches(node, claimed)).astype(bool)
     by_chance = costs["id"].str.endswith(_ENDS)
     of_once = costs["kind"].isin(ONCE_KINDS) & (costs["count"] < _AGAIN)
-    other = ~costs["kind"].isin(MODEL_KINDS) & ~of_once & ~by_chance
+    of_model = _of_model(costs)
+    other = ~of_model & ~of_once & ~by_chance
     free = costs[other & ~explained & (costs["share"] >= _MIN_SHARE)]
-    own, once = costs[costs["kind"].isin(MODEL_KINDS)], costs[of_once]
+    own, once = costs[of_model], costs[of_once]
     if lead is not None:
         row = advice.table.iloc[lead]
         about = 1.0 if math.isnan(row["cell_percent"]) else float(row["cell_percent"]) / 100
@@ -139,7 +148,14 @@ def _chosen(tree: Breakdown, advice: Advice, code: Code) -> Answer:
         return Answer("healthy" if of_own is None else "finding", of_own, _row(own, code), model_share)
     if once["share"].sum() >= _MIN_SHARE:
         return Answer("once", lead, _with_others(_row(once, code) or {}, table, cell_ms), model_share)
-    return Answer("spread" if len(costs) else "unknown", lead, _row(costs, code), model_share)
+    line = {"place": tree.summary.get("line", ""), "share": tree.summary.get("line_share", 0.0)}
+    told = _row(pd.DataFrame([line]), code) if line["place"] else None
+    return Answer("spread" if len(costs) else "unknown", lead, _row(costs, code), model_share, told)
+
+
+def _of_model(nodes: pd.DataFrame) -> pd.Series[bool]:
+    """Return which nodes are the model's own work."""
+    return nodes["kind"].isin(MODEL_KINDS) & ~nodes["name"].str.fullmatch(_NOT_OF_MODEL)
 
 
 def _with_others(once: dict[str, Any], table: pd.DataFrame, cell_ms: float) -> dict[str, Any]:

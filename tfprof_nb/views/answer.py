@@ -124,9 +124,18 @@ def sentence(answer: Answer, *, calm: bool) -> str:
             name = f"{name[:1].upper()}{name[1:]}"
             return f"{name} takes {share} of the {whole}'s time, {times}. Longer training hides it."
         case "spread":
-            return f"No part stands out: the largest, {_name(node)}, takes {share} of the {whole}'s time."
+            part = f"the largest, {_name(node)}, takes {share} of the {whole}'s time"
+            return f"No part stands out: {part}{_line(answer.line)}."
     name = _name(node)
     return f"{name[:1].upper()}{name[1:]} takes {share} of the {whole}'s time{_counted(node)}."
+
+
+def _line(line: Mapping[Any, Any] | None) -> str:
+    """Name the line of the program with the most time, as the end of a sentence."""
+    if line is None:
+        return ""
+    code = f"`{line['code']}` ({line['place']})" if line["code"] else line["place"]
+    return f". The line with the most is {code}: {_units.share(line['share'])}"
 
 
 def _name(node: Mapping[Any, Any]) -> str:

@@ -69,6 +69,19 @@ def test_a_validation_whose_ops_run_one_by_one_is_named_by_its_loop(first, recor
     assert "into a function with @tf.function, and call that in the loop" in found["fix"]
 
 
+def test_loops_that_run_their_ops_one_by_one_are_told_together(first, captured):
+    """Each takes half: told alone, a loop would be about half of the time, and so would its gain."""
+    found = first("two_eager_loops")
+    assert found["rule"] == "eager-loop"
+    assert found["place"] in ("cell line 3", "cell line 7")
+    assert {"cell line 3", "cell line 7"} == {
+        *found["finding"].removeprefix("Ops run one by one: the loops at ").split(" and ")
+    }
+    tree = captured("cells/two_eager_loops").breakdown.table.set_index("id")
+    assert found["cell_percent"] > 100 * (1 - tree["share"]["cell/predict"]) / 2
+    assert "each loop computes" in found["fix"]
+
+
 def test_a_validation_that_is_traced_is_not_told_to_be(advised):
     assert not {"eager-ops", "eager-line", "eager-loop"} & {*advised("cells/validation_traced")["rule"]}
 

@@ -260,3 +260,34 @@ def test_reading_a_model_is_timed_by_its_event():
         drawing.on_main("EagerLocalExecute: VarHandleOp", at + 5, at + 20)
     loading = drawing.result().table.set_index("id").loc["cell/load_model:cell:4"]
     assert loading[["total_ms", "count", "kind", "place"]].tolist() == [50, 2, "load", "cell line 4"]
+
+
+def functions_and_python():
+    """The main thread calls a function in each other millisecond, from line 4; Python is sampled once, at line 3."""
+    drawing = Drawing()
+    for at in range(10, 90, 2):
+        drawing.on_main(f"EagerLocalExecute: {FUNCTION}", at, at + 1)
+        drawing.sampled("line 4", at, at + 1)
+    drawing.sampled("line 3", 11, 12)
+    return drawing.result()
+
+
+def test_one_sample_does_not_tell_of_much_python():
+    """Python that keeps its lock is not sampled: the functions' samples tell which lines ran."""
+    table = functions_and_python().table.set_index("id")
+    python = table.loc[["cell/python:cell:4", "cell/python:cell:3"], "total_ms"]
+    assert python.sum() == pytest.approx(40)
+    assert python["cell/python:cell:4"] > 35
+
+
+def test_the_time_between_ops_has_the_line_of_most_samples_in_which_none_runs():
+    table = functions_and_python().table
+    between = table[table["name"] == "TensorFlow between ops"]
+    assert between["total_ms"].tolist() == pytest.approx([40])
+    assert between["place"].tolist() == ["cell line 4"]
+
+
+def test_the_line_with_the_most_time_is_that_of_what_it_calls_too():
+    summary = functions_and_python().summary
+    assert summary["line"] == "cell line 4"
+    assert summary["line_share"] > 0.9

@@ -91,3 +91,36 @@ def test_tracing_is_counted_by_the_calls_that_trace_and_not_by_what_these_call(c
     traced = functions[functions["mode"].str.startswith("traced")].set_index("function")["calls"]
     counted = tree[tree["kind"] == "trace"].groupby("name")["count"].sum()
     assert {f"tracing {function}": calls for function, calls in traced.items()} == dict(counted)
+
+
+def test_ops_without_a_line_add_up_too(captured):
+    """TensorFlow made some nodes of this graph: their traces have no line of the program."""
+    adds_up(captured("loop_copy/scattered").breakdown)
+
+
+def places_of(profile, ending):
+    table = profile.breakdown.table
+    return {*table.loc[table["id"].str.endswith(ending), "place"]}
+
+
+def test_the_time_between_ops_has_the_line_that_calls_the_function(captured, place_of):
+    program = "graph_python/numpy_in_both"
+    assert places_of(captured(program), "/between_ops") == {place_of(program, "loop", "step(x)")}
+
+
+def test_an_op_has_the_line_that_makes_it(captured, place_of):
+    program = "graph_python/numpy_in_both"
+    assert places_of(captured(program), "/op:PyFunc") == {place_of(program, "with_numpy", "tf.numpy_function(")}
+
+
+def test_an_op_of_a_session_has_the_line_that_runs_it(captured):
+    """Of a session's graph no lines are known."""
+    assert places_of(captured("benchmark/healthy_tf1_session"), "/op:_MklMatMul") == {"cell line 5"}
+
+
+def test_the_line_with_the_most_time_is_named_with_its_share(captured, place_of):
+    program = "session/runs_fed_the_same"
+    summary, python = captured(program).breakdown.summary, captured(program).python.table
+    assert summary["line"] == place_of(program, "apart", "session.run(train")
+    sampled = python[python["thread"] == "main"].groupby(["file", "line"])["self_ms"].sum()
+    assert summary["line_share"] == pytest.approx(sampled.max() / sampled.sum(), abs=0.05)

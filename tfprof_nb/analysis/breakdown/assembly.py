@@ -39,6 +39,9 @@ from tfprof_nb.formats.xspace import DISPATCH
 
 _NO_OWNER = -1
 _LEAST_PS = 1.0  # what sums of parts of moments leave by rounding
+_MOST_PER_SAMPLE = 10  # intervals of Python that one sample tells of: where fewer tell more, Python kept the lock
+_MIN_PLACED = 0.02  # of the time of functions: an op whose line is looked for in the samples
+_MOST = 0.5  # of the samples in which an op runs: they tell its line
 _PARTS = {
     Doing.CALLING: ("calls", "calls of ops", "op"),
     Doing.WAITING: ("wait", "waiting for data", "wait"),
@@ -95,6 +98,16 @@ class Assembly:
         self._count_lines()
         self._count_steps()
         return self._tree
+
+    def line(self) -> tuple[str, float]:
+        """Return the line in which most time passes, with what it calls of libraries, and its share of the cell."""
+        places = np.append(self._code.codes["place"].to_numpy(dtype=object), "")
+        rows = np.append(self._code.code, -1)[self._sample]
+        of_row = np.bincount(rows + 1, weights=self._pieces.length_ps, minlength=len(places))
+        times = pd.Series(of_row).groupby(np.roll(places, 1)).sum().drop("")
+        if times.empty or not times.max() > 0:
+            return "", 0.0
+        return str(times.idxmax()), float(times.max() / of_row.sum())
 
     # What goes on in each piece
 
@@ -276,6 +289,8 @@ class Assembly:
         for owner in np.flatnonzero(pooled).tolist():
             mine = in_python & (self._owner[piece_of] == owner)
             voters = mine & brief[piece_of] if (mine & brief[piece_of]).any() else mine
+            if pooled[owner] > _MOST_PER_SAMPLE * voters.sum() * code.interval_ps:
+                voters = inside & (self._owner[piece_of] == owner)
             if voters.any():
                 weights = np.bincount(code.code[voters], minlength=amounts.shape[1]).astype(float)
                 amounts[owner] += pooled[owner] * weights / weights.sum()
@@ -417,6 +432,33 @@ class Assembly:
         for piece in once[outside[once]].tolist():
             self._tree.nodes[nodes[owner[piece]]].count += 1
         self._place_nodes(nodes, owner[outside], np.flatnonzero(outside))
+        self._place_ops(functions, owner, nodes)
+
+    def _place_ops(self, functions: Bools, owner: Int64, nodes: list[str]) -> None:
+        """Note the lines that run ops of which no line is known, and the time between ops, as samples show them."""
+        claims, parts, at_ps = self._work.claims, self._work.parts, self._code.at_ps
+        calling = (self._sampled_piece >= 0) & functions[np.maximum(self._sampled_piece, 0)]
+        nobody = calling & ~covered_at(claims.start_ps, claims.end_ps, at_ps)
+        for samples in (nobody, calling):
+            self._place_sampled(samples, owner, [f"{node}/{_BETWEEN[0]}" for node in nodes], 0.0)
+        least_ps = _MIN_PLACED * float(self._pieces.length_ps[functions].sum())
+        for key, part in enumerate(parts):
+            below = [f"{node}/op:{part.name}" for node in nodes]
+            large = sum(self._tree.nodes[one].self_ps for one in below if one in self._tree.nodes) >= least_ps
+            if part.kind == "op" and part.frame < 0 and large:
+                mine = claims.key == key
+                runs = calling & covered_at(claims.start_ps[mine], claims.end_ps[mine], at_ps)
+                for samples in (runs, calling):
+                    self._place_sampled(samples, owner, below, _MOST)
+
+    def _place_sampled(self, chosen: Bools, owner: Int64, nodes: list[str], least: float) -> None:
+        """Note for each owner's node without a place the line of most chosen samples, at least a part of them."""
+        places = self._code.codes["place"].to_numpy(dtype=object)[self._code.code[chosen]]
+        votes = pd.DataFrame({"owner": owner[self._sampled_piece[chosen]], "place": places})
+        for number, its in votes.groupby("owner")["place"]:
+            node, shares = self._tree.nodes.get(nodes[int(str(number))]), its.value_counts(normalize=True)
+            if node and not node.place and shares.iloc[0] >= least:
+                node.place = str(shares.index[0])
 
     def _function_node(self, piece: int, *, outside: bool) -> str:
         node: str = self._owners[self._owner[piece]]
@@ -433,8 +475,9 @@ class Assembly:
         amounts = shared(self._pieces, owners, done.claims, len(nodes), len(done.parts), done.behind)
         whole = np.bincount(owner[chosen], weights=self._pieces.length_ps[chosen], minlength=len(nodes))
         amounts[amounts < _LEAST_PS] = 0.0
-        for number, part in np.argwhere(amounts).tolist():
-            if not done.waits[part]:
+        largest_first = np.argsort(-amounts.sum(axis=0), kind="stable")  # a type of op is placed by what takes most
+        for part in largest_first[~done.waits[largest_first]].tolist():
+            for number in np.flatnonzero(amounts[:, part]).tolist():
                 self._tree.add(self._part_node(nodes[number], done.parts[part]), amounts[number, part])
         left = whole - amounts.sum(axis=1)
         for number in np.flatnonzero(left > _LEAST_PS).tolist():
@@ -472,7 +515,7 @@ class Assembly:
                 return child(layer, part.part, part.part, "layer", place)
             case "optimizer":
                 return child(owner, *_OPTIMIZER)
-        return child(owner, f"op:{part.name}", part.name, "op")
+        return child(owner, f"op:{part.name}", part.name, "op", place_of_frame(self._graphs, part.frame, self._labels))
 
     def _add_waits(self, waited: Floats, chosen: Bools, owner: Int64, nodes: list[str]) -> None:
         """Divide the waits for data among the stages of the pipelines that delayed the calls begun meanwhile."""

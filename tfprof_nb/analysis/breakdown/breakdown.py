@@ -53,7 +53,9 @@ class Breakdown(Result):
 
 def no_breakdown() -> Breakdown:
     """Return the tree of no cell."""
-    return Breakdown(Tree().table(), {"cell_ms": 0.0, "unexplained_share": 0.0, "largest": None}, [])
+    return Breakdown(
+        Tree().table(), {"cell_ms": 0.0, "unexplained_share": 0.0, "largest": None, "line": "", "line_share": 0.0}, []
+    )
 
 
 def largest(table: pd.DataFrame, count: int) -> pd.DataFrame:
@@ -103,18 +105,20 @@ def breakdown(
     Returns
     -------
     Breakdown
-        Its summary has ``cell_ms``, ``unexplained_share`` and ``largest``, the id of the node that best names the
-        largest cost; None if there is none.
+        Its summary has ``cell_ms``, ``unexplained_share``, ``largest``, the id of the node that best names the
+        largest cost (None if there is none), and ``line``, the program's line with the most time, with ``line_share``.
     """
     code = sampled_code(forest, stacks, labels)
     thread = main_thread(forest, cell, int(code.at_ps.max(initial=0)) + code.interval_ps)
-    tree = Assembly(thread, code, text, steps, graphs, cell, labels).tree()
-    table = tree.table()
-    top = largest(table, 1)
+    parts = Assembly(thread, code, text, steps, graphs, cell, labels)
+    table = parts.tree().table()
+    top, (line, line_share) = largest(table, 1), parts.line()
     summary = {
         "cell_ms": float(table["total_ms"].iloc[0]),
         "unexplained_share": float(table.loc[table["kind"] == "unexplained", "share"].sum()),
         "largest": None if top.empty else str(top["id"].iloc[0]),
+        "line": line,
+        "line_share": line_share,
     }
     return Breakdown(table, summary, _notes(thread, code, cell))
 

@@ -36,7 +36,7 @@ _FETCHES = ("IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional
 class Part(NamedTuple):
     """What an op belongs to: a layer and its ``part``, forward or backward; else only its type or purpose is known.
 
-    ``frame`` is the line of `Graphs.frames` that makes the layer, -1 if that is unknown.
+    ``frame`` is the line of `Graphs.frames` that makes the layer or op, -1 if that is unknown.
     """
 
     kind: str
@@ -109,7 +109,8 @@ def _beside(forest: Forest, running: Int64, events: Int64, key: Int64, parts: li
     small = [one._replace(part=_SMALL.name) if one.kind == "layer" else one for one in parts]
     small = [one if one.kind in ("layer", "optimizer") else _SMALL for one in small]
     every = list(dict.fromkeys([*parts, *small, _SMALL]))
-    places = np.array([every.index(one) for one in [*small, _SMALL]], dtype=np.int64)
+    place_of_part = {one: place for place, one in enumerate(every)}
+    places = np.array([place_of_part[one] for one in [*small, _SMALL]], dtype=np.int64)
     return _filled(forest, running, places[known], places[-1]), every
 
 
@@ -201,17 +202,20 @@ def _parts(forest: Forest, graphs: Graphs, events: Int64) -> tuple[Int64, list[P
     layer, part = graphs.once(owners) if len(graphs.nodes) else (none[:0], none[:0])
     phase = np.append(graphs.nodes["phase"].to_numpy(dtype=object), "")
     layer, part = np.append(layer, -1), np.append(part, 0)
+    first_frame = np.array([*(trace[0] if len(trace) else -1 for trace in graphs.traces), -1], dtype=np.int64)
+    frame = np.append(first_frame[graphs.nodes["trace"].to_numpy(np.int64)], -1)
     found = [
-        _part(graphs, int(layer[one]), int(part[one]), str(phase[one]), str(op_type[its]))
+        _part(graphs, int(layer[one]), int(part[one]), str(phase[one]), str(op_type[its]), int(frame[one]))
         for one, its in zip(node[first].tolist(), code[first].tolist(), strict=True)
     ]
     parts = list(dict.fromkeys(found))
-    places = np.array([parts.index(one) for one in found], dtype=np.int64)
+    place_of_part = {one: place for place, one in enumerate(parts)}
+    places = np.array([place_of_part[one] for one in found], dtype=np.int64)
     return (places[number] if len(places) else number.astype(np.int64)), parts
 
 
-def _part(graphs: Graphs, layer: int, part: int, phase: str, op: str) -> Part:
-    """Return what an op belongs to."""
+def _part(graphs: Graphs, layer: int, part: int, phase: str, op: str, frame: int) -> Part:
+    """Return what an op belongs to; ``frame`` is the line that makes it."""
     if op in _FETCHES:
         return Part("wait", "")
     if part == PARTS.index("optimizer") or phase == "optimizer":
@@ -220,4 +224,4 @@ def _part(graphs: Graphs, layer: int, part: int, phase: str, op: str) -> Part:
         known = layer < len(graphs.layers)
         name = graphs.layers["name"].iloc[layer] if known else graphs.variables["name"].iloc[layer - len(graphs.layers)]
         return Part("layer", str(name), PARTS[part], int(graphs.layers["frame"].iloc[layer]) if known else -1)
-    return Part("op", phase if phase in ("loss", "metrics") else op)
+    return Part("op", phase) if phase in ("loss", "metrics") else Part("op", op, frame=frame)

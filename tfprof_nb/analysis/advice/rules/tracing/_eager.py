@@ -1,6 +1,7 @@
 """What rules on ops that run one by one share."""
 
 from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.rule import TRACING_MS
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.traceable import gets_numbers, has_effects, makes_objects
@@ -14,6 +15,18 @@ TRACED_MODEL = (
     "Its ops then run as one graph."
 )
 _EAGER_PERCENT = 10.0
+_GRAPH = 0.1  # of the time between ops: what starting them in a graph takes
+
+
+def least_saved(between_ms: float, least: float = SAVED) -> float:
+    """Return the least part of the time between ops that a graph saves: the longer that is, the less tracing matters.
+
+    Examples
+    --------
+    >>> round(least_saved(500.0), 2), round(least_saved(10_000.0), 2)
+    (0.6, 0.8)
+    """
+    return max(least, 1 - _GRAPH - TRACING_MS / max(between_ms, 1.0))
 
 
 def runs_eagerly(evidence: Evidence) -> bool:

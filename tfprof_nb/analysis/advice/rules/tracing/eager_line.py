@@ -5,15 +5,15 @@ import re
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
 from tfprof_nb.analysis.advice.findings import at_most
 from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, TRACING_MS, Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import NAMED, told_by_python
 from tfprof_nb.analysis.advice.rules.tracing._eager import (
     MOSTLY_EAGER_PERCENT,
-    SAVED,
     TRACED_MODEL,
     decorated,
+    least_saved,
     runs_eagerly,
     runs_functions,
 )
@@ -33,7 +33,7 @@ RULE = Rule(
     "training.",
     "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
     action="Run these ops as a graph, or once for all",
-    explains=("op", "copy", IN_TENSORFLOW, "keras"),
+    explains=("op", "copy", IN_TENSORFLOW, "keras", "optimizer"),
     page="python",
     moderate=15.0,
     high=25.0,
@@ -79,16 +79,16 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
         fix=fix,
         place=place,
         change=change,
-        saved=_parts_saved(found.calls, found.percent),
+        saved=_parts_saved(found.calls, found.percent, training_ms(evidence)),
         subject=function if found.definition else "",
     )
 
 
-def _parts_saved(calls: pd.DataFrame, percent: float) -> tuple[float, float]:
+def _parts_saved(calls: pd.DataFrame, percent: float, whole_ms: float) -> tuple[float, float]:
     """Return which parts of the time of lines that run ops one by one a graph saves: that between their ops."""
     ops = float(calls["ops_ms"].sum() / max(calls["eager_ms"].sum(), 1e-9))
     between = min(1.0, max(0.0, 1 - ops))
-    return SAVED * between, at_most(percent * between) / max(percent, 1e-9)
+    return least_saved(percent / 100 * whole_ms * between) * between, at_most(percent * between) / max(percent, 1e-9)
 
 
 def _called_model(evidence: Evidence, calls: pd.DataFrame, file: str, line: int) -> str:

@@ -1,16 +1,19 @@
 """A loop whose body runs its ops one by one, such as a validation beside traced steps."""
 
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
 import pandas as pd
 
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
 from tfprof_nb.analysis.advice.findings import at_most
 from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.rules.tracing._eager import runs_eagerly, runs_functions
+from tfprof_nb.analysis.advice.rules.tracing._eager import least_saved, runs_eagerly, runs_functions
 from tfprof_nb.analysis.advice.rules.tracing._eager_lines import costliest_line, eager_ops
 from tfprof_nb.analysis.advice.wording import in_code
 from tfprof_nb.analysis.source.code import line_at, place_of
 
-_STARTS_SAVED = 0.5  # of the time that Python takes to start the ops
+_STARTS_SAVED = 0.5  # of the time that Python takes to start the ops, at least
 _TELLS_MORE = 1.2  # than a single line of it
 _LIBRARIES = ("Keras", "TensorFlow")
 _FETCHES = "Iterator"
@@ -23,7 +26,7 @@ RULE = Rule(
     "Looks for loops that run no graph, such as a validation, and whose ops take long to start.",
     "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
     action="Run the loop's tensors in a tf.function",
-    explains=("op", "copy", IN_TENSORFLOW, "keras"),
+    explains=("op", "copy", IN_TENSORFLOW, "keras", "optimizer"),
     page="python",
     moderate=15.0,
     high=25.0,
@@ -35,17 +38,28 @@ RULE = Rule(
 )
 
 
+class Loop(NamedTuple):
+    """A loop, its lines with their ``time_ms``, that of all, and the part in which Python starts the ops."""
+
+    file: str
+    line: int
+    lines: pd.DataFrame
+    time_ms: float
+    starts_ms: float
+
+
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the costliest loop, if it takes more than any line that runs its ops one by one."""
+    """Name the loops, if they take more than any line that runs its ops one by one."""
     if not runs_eagerly(evidence) or not runs_functions(evidence):
         return
-    loop = max(_loops(evidence), key=lambda case: case.percent, default=None)
-    line = costliest_line(evidence) if loop else None
-    if loop and (line is None or loop.percent > _TELLS_MORE * line.percent):
-        yield loop
+    loops = sorted(_loops(evidence), key=lambda loop: loop.time_ms, reverse=True)
+    line, whole_ms = costliest_line(evidence) if loops else None, training_ms(evidence)
+    percent = min(100.0, 100 * sum(loop.time_ms for loop in loops) / max(whole_ms, 1e-9))
+    if loops and (line is None or percent > _TELLS_MORE * line.percent):
+        yield _case(evidence, loops, percent)
 
 
-def _loops(evidence: Evidence) -> Cases:
+def _loops(evidence: Evidence) -> Iterator[Loop]:
     """Return the loops that run ops one by one and no graph, where starting these takes much of the time."""
     calls, ops_ms, whole_ms = evidence.python.calls, _eager_ops_ms(evidence), training_ms(evidence)
     calls = calls[(calls["thread"] == "main") & (calls["line"] > 0) & calls["library"].isin(_LIBRARIES)]
@@ -63,22 +77,28 @@ def _loops(evidence: Evidence) -> Cases:
         within = time_ms / float(lines["self_ms"].sum() or 1)  # of what ran at these lines, from the first step on
         starts_ms = time_ms - within * sum(ops_ms[place] for place in of_ops)
         if 100 * starts_ms >= RULE.moderate * whole_ms:
-            yield _case(evidence, str(file), int(str(loop)), lines, min(1.0, time_ms / whole_ms), starts_ms / time_ms)
+            yield Loop(str(file), int(str(loop)), lines, time_ms, starts_ms)
 
 
-def _case(evidence: Evidence, file: str, loop: int, lines: pd.DataFrame, share: float, starts: float) -> Case:
-    place = place_of(file, loop)
-    slowest = [int(line) for line in lines.index[:_NAMED_LINES]]
-    named = " and ".join(in_code(place_of(file, line), evidence.code.line(file, line)) for line in sorted(slowest))
-    takes, their = ("take", "their") if len(slowest) > 1 else ("takes", "its")
+def _case(evidence: Evidence, loops: Sequence[Loop], percent: float) -> Case:
+    places = [place_of(loop.file, loop.line) for loop in loops]
+    times = {(one.file, int(str(line))): ms for one in loops for line, ms in one.lines["time_ms"].items()}
+    slowest = sorted(times, key=lambda at: times[at], reverse=True)[:_NAMED_LINES]
+    named = " and ".join(in_code(place_of(*at), evidence.code.line(*at)) for at in sorted(slowest))
+    starts_ms = sum(loop.starts_ms for loop in loops)
+    starts = starts_ms / sum(loop.time_ms for loop in loops)
+    several = f"loops at {', '.join(places[:-1])} and {places[-1]}" if len(places) > 1 else f"loop at {places[0]}"
+    takes = f"The loops take {evidence.of_training(percent)}, most in {named}" if len(loops) > 1 else ""
+    take = f"{named} {'take' if len(slowest) > 1 else 'takes'} {evidence.of_training(percent)}"
+    their = "their" if len(slowest) > 1 or takes else "its"
     return Case(
-        100 * share,
-        saved=(_STARTS_SAVED * starts, at_most(100 * share * starts) / (100 * share)),
-        finding=f"Ops run one by one: the loop at {place}",
-        evidence=f"{named} {takes} {evidence.of_training(100 * share)}: {their} ops run outside any tf.function, where "
-        "Python starts each.",
-        fix="Put what the loop computes with tensors into a function with @tf.function, and call that in the loop.",
-        place=place,
+        percent,
+        saved=(least_saved(starts_ms, _STARTS_SAVED) * starts, at_most(percent * starts) / percent),
+        finding=f"Ops run one by one: the {several}",
+        evidence=f"{takes or take}: {their} ops run outside any tf.function, where Python starts each.",
+        fix=f"Put what {'each' if takes else 'the'} loop computes with tensors into a function with @tf.function, and "
+        "call that in the loop.",
+        place=places[0],
     )
 
 

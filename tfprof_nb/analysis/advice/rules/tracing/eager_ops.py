@@ -20,6 +20,7 @@ from tfprof_nb.analysis.advice.rules.tracing._eager import (
     TRACED_MODEL,
     decorated,
     eager_percent,
+    least_saved,
     may_be_graph,
     runs_eagerly,
     runs_functions,
@@ -42,6 +43,7 @@ _FIRST_WITH_TENSORS = (
 )
 
 _GRADIENTS_OF_WEIGHTS, _UPDATES = r"^(?:Depthwise)?Conv\w*BackpropFilter", "Assign|ResourceApply|ResourceSparseApply"
+_CHEAPEST = 0.1  # of all ops
 RULE = Rule(
     "eager-ops",
     "The ops of the steps run one by one",
@@ -91,6 +93,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         else _traced(evidence, function, place, change),
         place,
         change,
+        saved=(least_saved(saved / 100 * _whole_ms(evidence)), None),
         severity="high" if mostly and saved >= RULE.high else "medium",
         of=None if stepped else "cell",
         subject=what,
@@ -106,7 +109,7 @@ def saved_percent(evidence: Evidence) -> float:
     calls, steps = evidence.python.calls, evidence.steps.table
     calls = calls[(calls["thread"] == "main") & ~calls["call"].astype(str).str.contains(FETCHING_OPS)]
     own = calls[calls["library"].isin(EAGER_IN)]
-    whole_ms = training_ms(evidence) if len(steps) else float(evidence.overview.summary["capture_ms"])
+    whole_ms = _whole_ms(evidence)
     ops_ms, needless_ms = _ops_ms(evidence)
     if calls.empty:
         between_ms = whole_ms - ops_ms
@@ -119,15 +122,24 @@ def saved_percent(evidence: Evidence) -> float:
     return min(100.0, max(0.0, 100 * (between_ms + needless_ms) / whole_ms)) if whole_ms > 0 else 0.0
 
 
-def _ops_ms(evidence: Evidence) -> tuple[float, float]:
-    """Return the time of eager ops in all steps, and that of gradients of weights that nothing updates.
+def _whole_ms(evidence: Evidence) -> float:
+    """Return the time from the first step to the last, or that of the capture."""
+    return training_ms(evidence) if len(evidence.steps.table) else float(evidence.overview.summary["capture_ms"])
 
-    A graph leaves out what nothing uses. An eager tape computes the gradients of all weights of a convolution's kind,
+
+def _ops_ms(evidence: Evidence) -> tuple[float, float]:
+    """Return the time that eager ops compute in all steps, and that of gradients of weights that nothing updates.
+
+    The cheapest ops compute next to nothing: what they take, each op takes to start. A graph leaves out what nothing
+    uses. An eager tape computes the gradients of all weights of a convolution's kind,
     also of frozen ones: each that is used changes a variable.
     """
     ops = evidence.ops.table
     ops = ops[(ops["side"] == "host") & ops["eager"].astype(bool) & ~ops["op_type"].str.contains(FETCHING_OPS)]
-    times_ms = ops["self_us"] / _units.US_PER_MS
+    cheapest = ops.assign(each_us=ops["self_us"] / ops["occurrences"]).sort_values("each_us")
+    reached = cheapest["occurrences"].cumsum() >= _CHEAPEST * cheapest["occurrences"].sum()
+    start_us = float(cheapest.loc[reached, "each_us"].iloc[0]) if len(ops) else 0.0
+    times_ms = (ops["self_us"] - start_us * ops["occurrences"]).clip(lower=0.0) / _units.US_PER_MS
     of_weights, updates = (ops["op_type"].str.contains(kinds) for kinds in (_GRADIENTS_OF_WEIGHTS, _UPDATES))
     computed, used = (float(ops.loc[which, "occurrences"].sum()) for which in (of_weights, updates))
     needless = max(0.0, 1 - used / computed) if computed else 0.0
