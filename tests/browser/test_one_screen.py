@@ -134,6 +134,30 @@ def test_the_change_stands_once_above_what_the_cell_is_made_of_and_the_steps(fit
     assert places == sorted(places)
 
 
+def test_what_a_long_line_changes_is_seen_in_a_narrow_window(fit):
+    with fit.evidence("one_screen-diff"):
+        fit.page.set_viewport_size({"width": 600, "height": 900})
+        diff = opened(fit, "Answer").locator(".tfp-diff:visible")
+        seen, changed = diff.bounding_box(), diff.locator("b").bounding_box()
+        fit.page.screenshot(path=fit.artifacts / "one_screen-diff.png")
+        assert changed["x"] + changed["width"] <= seen["x"] + seen["width"]
+        assert diff.evaluate("diff => diff.scrollWidth <= diff.clientWidth")
+        fit.page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_a_chart_out_of_sight_follows_the_width_of_the_page(lab):
+    with lab.evidence("one_screen-resized"):
+        lab.page.set_viewport_size({"width": 1280, "height": 300})
+        view = opened(lab, "Answer")
+        view.evaluate("view => view.scrollIntoView()")
+        lab.page.set_viewport_size({"width": 700, "height": 300})
+        lab.wait_until_settled()
+        chart = view.locator(".bqplot.figure:visible").bounding_box()
+        assert chart["y"] > 300
+        assert chart["width"] < 700
+        lab.page.set_viewport_size({"width": 1280, "height": 900})
+
+
 def test_details_stand_beside_the_trace_in_a_low_window(lab):
     with lab.evidence("one_screen"):
         view = opened(lab, "Trace")

@@ -153,13 +153,15 @@ def _diff(panel: Change) -> Markup:
     if not panel.new:
         return Markup()
     lines = [_diff_line(line) for line in diff(panel.old, panel.new)]
-    return element("div", *lines, class_="tfp-diff", style=f"{_CODE_FONT};line-height:1.6;overflow-x:auto")
+    return element("div", *lines, class_="tfp-diff", style=f"{_CODE_FONT};line-height:1.6")
 
 
 def _diff_line(line: DiffLine) -> Markup:
     changed = element("b", line.changed, style="text-decoration:underline") if line.changed else ""
     text = [f"{line.sign} ", line.before, changed, line.behind]
-    return element("div", *text, style=f"padding:0 12px;white-space:pre;{_SIGNS[line.sign]}")
+    # A long line goes on below its code, not below its sign: what is changed often stands at its end.
+    wrapped = "padding:0 12px 0 calc(12px + 2ch);text-indent:-2ch;white-space:pre-wrap;overflow-wrap:anywhere"
+    return element("div", *text, style=f"{wrapped};{_SIGNS[line.sign]}")
 
 
 def _bars(bars: Sequence[Bar]) -> Markup:
