@@ -158,6 +158,30 @@ def test_a_chart_out_of_sight_follows_the_width_of_the_page(lab):
         lab.page.set_viewport_size({"width": 1280, "height": 900})
 
 
+@pytest.mark.parametrize(("page", "boxes"), [("Layers", 2), ("tf.data", 3)])
+def test_boxes_of_a_model_and_of_a_pipeline_use_the_width_and_fill_the_screen(fit, page, boxes):
+    with fit.evidence("one_screen-boxes"):
+        fit.page.set_viewport_size({"width": 1400, "height": 900})
+        view = opened(fit, page)
+        drawn = view.locator(".tfp-network:visible")
+        chained = drawn.locator(".tfp-chained")
+        expect(chained.nth(boxes - 1)).to_be_visible()
+        widths = [box.bounding_box()["width"] for box in chained.all()]
+        assert min(widths) > 0.9 * view.bounding_box()["width"]
+        fit.page.set_viewport_size({"width": 600, "height": 900})
+        for box in chained.all():
+            share, place = box.get_by_text(re.compile(r"^<?[\d.]+%$")).bounding_box(), box.bounding_box()
+            assert share["y"] < place["y"] + 12, "it stands in the first line"
+            assert share["x"] + share["width"] < place["x"] + place["width"]
+        enlarge = drawn.get_by_role("button", name="Fill the screen")
+        enlarge.click()
+        fit.page.wait_for_function("() => document.fullscreenElement?.matches('.tfp-network')")
+        assert drawn.bounding_box()["x"] == 0
+        enlarge.click()
+        fit.page.wait_for_function("() => !document.fullscreenElement")
+        fit.page.set_viewport_size({"width": 1280, "height": 900})
+
+
 def test_details_stand_beside_the_trace_in_a_low_window(lab):
     with lab.evidence("one_screen"):
         view = opened(lab, "Trace")

@@ -21,7 +21,7 @@ _HATCHED = (
     "background-image:repeating-linear-gradient(45deg,rgba(255,255,255,.55) 0px,rgba(255,255,255,.55) 3px,"
     "rgba(255,255,255,0) 3px,rgba(255,255,255,0) 7px)"
 )
-_BUTTON = (
+BUTTON = (
     "font:inherit;font-size:12px;padding:2px 10px;border:1px solid rgba(128,128,128,.5);border-radius:6px;"
     "background:none;color:inherit;cursor:pointer"
 )
@@ -142,10 +142,10 @@ def _card_head(panel: Change, *, live: bool) -> Markup:
 
 def _buttons(panel: Change) -> Markup:
     """Draw the buttons that the card's script listens to."""
-    copy = element("button", "Copy", type="button", class_="tfp-copy", style=_BUTTON, title="copy the new code")
+    copy = element("button", "Copy", type="button", class_="tfp-copy", style=BUTTON, title="copy the new code")
     name = "Apply in a new cell"
     tip = "put the whole changed cell below this one; nothing runs"
-    apply = element("button", name, type="button", class_="tfp-apply", style=_BUTTON, title=tip)
+    apply = element("button", name, type="button", class_="tfp-apply", style=BUTTON, title=tip)
     return element("span", copy, " ", apply if panel.apply else "", style="white-space:nowrap")
 
 
