@@ -155,6 +155,10 @@ def test_a_chart_out_of_sight_follows_the_width_of_the_page(lab):
         chart = view.locator(".bqplot.figure:visible").bounding_box()
         assert chart["y"] > 300
         assert chart["width"] < 700
+        lab.page.set_viewport_size({"width": 1280, "height": 1200})
+        lab.wait_until_settled()
+        lab.page.set_viewport_size({"width": 600, "height": 300})  # it leaves the window as it becomes narrow
+        lab.wait_until_settled()
         lab.page.set_viewport_size({"width": 1280, "height": 900})
 
 
@@ -256,6 +260,16 @@ def test_the_table_of_a_flame_graph_stands_beside_it_where_there_is_room(fit):
         assert table["x"] == flame["x"]
         assert table["y"] > flame["y"] + flame["height"]
         fit.page.set_viewport_size({"width": 1400, "height": 900})
+
+
+def test_of_two_offers_one_is_the_one_to_take(fit):
+    with fit.evidence("one_screen-offers"):
+        view = opened(fit, "Answer")
+        colors = [
+            view.get_by_role("button", name=name).evaluate("button => getComputedStyle(button).backgroundColor")
+            for name in ("Try it", "Measure it")
+        ]
+        assert colors[0] != colors[1] == "rgba(0, 0, 0, 0)"
 
 
 def test_after_its_kernel_ended_a_view_says_so_once_and_offers_nothing_to_run(fit):

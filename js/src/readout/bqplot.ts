@@ -5,6 +5,8 @@ interface Figure {
   views?: Record<string, Promise<{ visible: boolean; relayout(): void }>>;
 }
 
+const ALWAYS = { get: () => true, set: () => {}, configurable: true };
+
 /**
  * Draws a figure as soon as its place has another size. By itself bqplot waits until the figure is seen, and then a third
  * of a second, in which it has its old width.
@@ -20,7 +22,8 @@ export function redrawWhenResized(
     if (!place.clientWidth) return;
     const { views } = (await manager.get_model(id)) as Figure;
     for (const view of await Promise.all(Object.values(views ?? {}))) {
-      view.visible = true;
+      // Setting it once is not enough: bqplot takes it back before it draws, when the figure has just left the window.
+      Object.defineProperty(view, "visible", ALWAYS);
       view.relayout();
     }
   };
