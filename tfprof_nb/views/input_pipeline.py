@@ -84,6 +84,9 @@ def _statistics(result: InputPipeline, steps: Steps) -> list[Panel]:
     if not len(result.steps):
         return []
     figures = [Figure("median step", _units.milliseconds(float(steps.timed["step_ms"].median())))]
+    if len(steps.timed) == 1:
+        waits = [Figure("wait for data", _units.milliseconds(numbers["input_ms_mean"]))] if _is_known(result) else []
+        return [KeyFigures([*figures, *waits])]
     for column, what in (("step_ms", "step"), ("input_ms", "wait for data"))[: 2 if _is_known(result) else 1]:
         mean, deviation, low, high = (
             _units.milliseconds(numbers[f"{column}_{name}"]) for name in ("mean", "std", "min", "max")
