@@ -142,6 +142,13 @@ def test_what_a_long_line_changes_is_seen_in_a_narrow_window(fit):
         fit.page.screenshot(path=fit.artifacts / "one_screen-diff.png")
         assert changed["x"] + changed["width"] <= seen["x"] + seen["width"]
         assert diff.evaluate("diff => diff.scrollWidth <= diff.clientWidth")
+        parts = fit.page.locator(
+            ".tfp-view div[title]:visible", has=fit.page.locator("span", has_text=re.compile("line \\d+$"))
+        )
+        assert parts.count()
+        assert parts.evaluate_all("parts => parts.every((part) => part.scrollWidth <= part.clientWidth)"), (
+            "lines are told"
+        )
         fit.page.set_viewport_size({"width": 1280, "height": 900})
 
 

@@ -28,7 +28,7 @@ BUTTON = (
 _SCALE = 100.0
 _MAX_HEADLINE = 400
 _NAMED = 0.1  # of a bar, for a name in it
-_QUIET = "opacity:.62;font-size:12px"
+_QUIET = "opacity:.62;font-size:12px;white-space:nowrap"
 _STRIP = "display:flex;gap:1px;height:26px;border-radius:4px;overflow:hidden;white-space:nowrap;line-height:18px"
 _SWATCH = "display:inline-block;width:10px;height:10px;margin-right:5px;background-color:"
 
@@ -89,7 +89,7 @@ def _part(part: Part, longest: float, panel: Composition) -> list[Markup]:
     share = percent(_SCALE * part.value / panel.whole) if panel.whole > 0 else ""
     number = "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap"
     place = element("span", f" {part.place}", style=_QUIET) if part.place else ""
-    name = "overflow:hidden;text-overflow:ellipsis;white-space:nowrap;min-width:0"
+    name = "overflow-wrap:anywhere;min-width:0"
     return [
         element("div", *with_code(limited(part.label)), place, style=name, title=_named(part)),
         element("div", bar),
