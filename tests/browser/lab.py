@@ -22,13 +22,9 @@ ASK = f"""async (expression) => {{
 }}"""
 STATUS = "notebook?.context?.sessionContext?.session?.kernel?.status"
 FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-# In all views: no page waits for the kernel, no widget lacks its content, and every chart in sight fills its place.
-# bqplot draws a chart again 0.3 s after its place changed, only in sight, and then sets the right margin of its tools.
-SETTLED = """async () => {
-    const inSight = (chart) => new Promise((done) => {
-        const observer = new IntersectionObserver(([entry]) => { observer.disconnect(); done(entry.isIntersecting); });
-        observer.observe(chart);
-    });
+# In all views: no page waits for the kernel, no widget lacks its content, and every chart fills its place.
+# The words of a page that waits come late, but its element is there at once.
+SETTLED = """() => {
     const fits = (chart) => {
         const plot = chart.querySelector('.plotarea_background');
         const left = plot.closest('g').transform.baseVal[0].matrix.e;
@@ -36,12 +32,9 @@ SETTLED = """async () => {
         return Math.abs(left + plot.width.baseVal.value + right - chart.getBoundingClientRect().width) < 1;
     };
     const shown = (query) => [...document.querySelectorAll(query)].filter((node) => node.checkVisibility());
-    if (shown('.tfp-view .lm-Widget:empty').length) return false;
-    if (shown('.tfp-view').some((view) => view.innerText.includes('Loading …'))) return false;
+    if (shown('.tfp-view .lm-Widget:empty, .tfp-view .tfp-loading').length) return false;
     const charts = shown('.bqplot.figure');
-    if (!charts.every((chart) => chart.querySelector('.toolbar_div'))) return false;
-    const seen = await Promise.all(charts.map(inSight));
-    return charts.every((chart, k) => !seen[k] || fits(chart));
+    return charts.every((chart) => chart.querySelector('.toolbar_div') && fits(chart));
 }"""
 COLORS = """canvas => {
     const {width, height} = canvas;

@@ -159,6 +159,20 @@ def test_a_chart_has_its_numbers_as_a_table(lab):
     assert lab.page.get_by_role("img", name="Step time").count() > 0
 
 
+def test_memory_begins_with_its_peak_and_shows_one_table_at_a_time(lab):
+    with lab.evidence("dashboard-memory"):
+        opened(lab, "Memory")
+        view = lab.page.locator(".tfp-view").first
+        answer = view.get_by_text(re.compile("peaks at 1.00 KiB")).locator("visible=true").last
+        grid = view.locator("[role=grid]:visible")
+        expect(grid).to_have_count(1)
+        assert answer.bounding_box()["y"] < view.locator(".bqplot.figure:visible").bounding_box()["y"]
+        expect(grid.get_by_role("columnheader", name="event")).to_have_count(0)
+        view.get_by_role("tab", name="every allocation").locator("visible=true").click()
+        expect(grid).to_have_count(1)
+        expect(grid.get_by_role("columnheader", name="event")).to_be_visible()
+
+
 @pytest.mark.parametrize("width", [600, 1600])
 def test_pages_fit_narrow_and_wide_windows(lab, width):
     lab.page.set_viewport_size({"width": width, "height": 900})

@@ -134,6 +134,65 @@ def test_the_change_stands_once_above_what_the_cell_is_made_of_and_the_steps(fit
     assert places == sorted(places)
 
 
+def test_what_a_long_line_changes_is_seen_in_a_narrow_window(fit):
+    with fit.evidence("one_screen-diff"):
+        fit.page.set_viewport_size({"width": 600, "height": 900})
+        diff = opened(fit, "Answer").locator(".tfp-diff:visible")
+        seen, changed = diff.bounding_box(), diff.locator("b").bounding_box()
+        fit.page.screenshot(path=fit.artifacts / "one_screen-diff.png")
+        assert changed["x"] + changed["width"] <= seen["x"] + seen["width"]
+        assert diff.evaluate("diff => diff.scrollWidth <= diff.clientWidth")
+        parts = fit.page.locator(
+            ".tfp-view div[title]:visible", has=fit.page.locator("span", has_text=re.compile("line \\d+$"))
+        )
+        assert parts.count()
+        assert parts.evaluate_all("parts => parts.every((part) => part.scrollWidth <= part.clientWidth)"), (
+            "lines are told"
+        )
+        fit.page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_a_chart_out_of_sight_follows_the_width_of_the_page(lab):
+    with lab.evidence("one_screen-resized"):
+        lab.page.set_viewport_size({"width": 1280, "height": 300})
+        view = opened(lab, "Answer")
+        view.evaluate("view => view.scrollIntoView()")
+        lab.page.set_viewport_size({"width": 700, "height": 300})
+        lab.wait_until_settled()
+        chart = view.locator(".bqplot.figure:visible").bounding_box()
+        assert chart["y"] > 300
+        assert chart["width"] < 700
+        lab.page.set_viewport_size({"width": 1280, "height": 1200})
+        lab.wait_until_settled()
+        lab.page.set_viewport_size({"width": 600, "height": 300})  # it leaves the window as it becomes narrow
+        lab.wait_until_settled()
+        lab.page.set_viewport_size({"width": 1280, "height": 900})
+
+
+@pytest.mark.parametrize(("page", "boxes"), [("Layers", 2), ("tf.data", 3)])
+def test_boxes_of_a_model_and_of_a_pipeline_use_the_width_and_fill_the_screen(fit, page, boxes):
+    with fit.evidence("one_screen-boxes"):
+        fit.page.set_viewport_size({"width": 1400, "height": 900})
+        view = opened(fit, page)
+        drawn = view.locator(".tfp-network:visible")
+        chained = drawn.locator(".tfp-chained")
+        expect(chained.nth(boxes - 1)).to_be_visible()
+        widths = [box.bounding_box()["width"] for box in chained.all()]
+        assert min(widths) > 0.9 * view.bounding_box()["width"]
+        fit.page.set_viewport_size({"width": 600, "height": 900})
+        for box in chained.all():
+            share, place = box.get_by_text(re.compile(r"^<?[\d.]+%$")).bounding_box(), box.bounding_box()
+            assert share["y"] < place["y"] + 12, "it stands in the first line"
+            assert share["x"] + share["width"] < place["x"] + place["width"]
+        enlarge = drawn.get_by_role("button", name="Fill the screen")
+        enlarge.click()
+        fit.page.wait_for_function("() => document.fullscreenElement?.matches('.tfp-network')")
+        assert drawn.bounding_box()["x"] == 0
+        enlarge.click()
+        fit.page.wait_for_function("() => !document.fullscreenElement")
+        fit.page.set_viewport_size({"width": 1280, "height": 900})
+
+
 def test_details_stand_beside_the_trace_in_a_low_window(lab):
     with lab.evidence("one_screen"):
         view = opened(lab, "Trace")
@@ -208,6 +267,16 @@ def test_the_table_of_a_flame_graph_stands_beside_it_where_there_is_room(fit):
         assert table["x"] == flame["x"]
         assert table["y"] > flame["y"] + flame["height"]
         fit.page.set_viewport_size({"width": 1400, "height": 900})
+
+
+def test_of_two_offers_one_is_the_one_to_take(fit):
+    with fit.evidence("one_screen-offers"):
+        view = opened(fit, "Answer")
+        colors = [
+            view.get_by_role("button", name=name).evaluate("button => getComputedStyle(button).backgroundColor")
+            for name in ("Try it", "Measure it")
+        ]
+        assert colors[0] != colors[1] == "rgba(0, 0, 0, 0)"
 
 
 def test_after_its_kernel_ended_a_view_says_so_once_and_offers_nothing_to_run(fit):

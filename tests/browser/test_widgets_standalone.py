@@ -21,6 +21,23 @@ def test_columns_of_the_table_line_up_with_their_headers(host):
     assert fake.get("selected_row") == 1
 
 
+def test_numbers_in_sight_share_what_a_column_out_of_sight_leaves(host):
+    """One that had all of it would stand far from those that it belongs to."""
+    names = [f"number {k}" for k in range(8)]
+    frame = pd.DataFrame({name: [1.0, 2.0] for name in names})
+    fake = host("table")
+    fake.page.set_viewport_size({"width": 320, "height": 400})
+    fake.show(TableWidget(frame, [Column(name, name, "ms") for name in names]))
+    fake.page.locator("[role=gridcell]").first.wait_for()
+    widths = (
+        "cells => cells.map(cell => cell.getBoundingClientRect()).filter(box => box.right <= 321).map(box => box.width)"
+    )
+    seen = fake.page.locator("[role=columnheader]").evaluate_all(widths)
+    assert len(seen) > 2
+    assert sum(seen) > 290, "they fill the width"
+    assert max(seen) - min(seen) < 1
+
+
 def test_tabs_switch_panes_without_a_kernel(host):
     strip = TabsWidget(["Overview", "Steps"])
     fake = host("tabs")

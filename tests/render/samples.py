@@ -8,13 +8,13 @@ import pandas as pd
 from tfprof_nb.render import theme
 from tfprof_nb.render.panels import (
     Bars,
+    Box,
     Column,
-    Diagram,
     Figure,
     KeyFigures,
     Lines,
     Link,
-    Node,
+    Network,
     Note,
     Part,
     Series,
@@ -120,15 +120,13 @@ def bars():
 
 def pipeline():
     """Two sources into one stage into the end; the first source is slow."""
-    return Diagram(
-        "Pipeline",
-        [
-            Node("Root", ("total 9 ms",), None, "path"),
-            Node("Zip", ("total 8 ms",), 0, "path"),
-            Node(HOSTILE, ("total 7 ms",), 1, "bottleneck"),
-            Node("Range", ("total 1 ms",), 1),
-        ],
-    )
+    boxes = [
+        Box(HOSTILE, ("total 7 ms",), 0.7, (), "bottleneck"),
+        Box("Range", ("total 1 ms",), 0.1, ()),
+        Box("Zip", ("total 8 ms",), 0.1, (0, 1)),
+        Box("Root", ("total 9 ms",), 0.1, (2,)),
+    ]
+    return Network("Pipeline", boxes, theme.GREY)
 
 
 def chooser(shown=1):

@@ -9,9 +9,8 @@ import pytest
 
 from render import samples
 from tfprof_nb.render import bar_layout, theme
-from tfprof_nb.render.panels import Bars, Box, Diagram, Network, Node, Part, Series, Timeline
+from tfprof_nb.render.panels import Bars, Box, Network, Part, Series, Timeline
 from tfprof_nb.render.svg import bars as svg_bars
-from tfprof_nb.render.svg import diagram as svg_diagram
 from tfprof_nb.render.svg import lines as svg_lines
 from tfprof_nb.render.svg import network as svg_network
 
@@ -154,27 +153,24 @@ def test_text_on_a_colour_is_the_one_that_reads_better(color, text):
     assert svg_bars.readable_on(color) == text
 
 
-def test_a_diagram_leads_from_the_sources_down_to_the_end():
-    root = parsed(svg_diagram.diagram(samples.pipeline()))
+def test_a_network_leads_from_the_sources_down_to_the_end_and_marks_the_bottleneck():
+    root = parsed(svg_network.network(samples.pipeline()))
     names = {node.text: (float(node.get("x")), float(node.get("y"))) for node in root.iter(f"{NAMESPACE}text")}
     assert names["Range"][1] < names["Zip"][1] < names["Root"][1]
     assert names["Range"][0] > names["Zip"][0] == names["Root"][0]
-    assert [text for text in texts(root) if text == "bottleneck"] == ["bottleneck"]
-    boxes = [
-        node for node in root.iter(f"{NAMESPACE}path") if node.get("d").endswith("z") and node.get("fill") == "none"
-    ]
-    assert [(box.get("stroke"), box.get("stroke-dasharray")) for box in boxes] == [
-        (svg_diagram.INK, None),
-        (svg_diagram.INK, None),
-        (theme.VERMILLION, None),
-        (svg_diagram.INK, "4 3"),
-    ]
+    assert texts(root).count("10.0%") == 3
+    assert any(text.endswith("bottleneck 70.0%") for text in texts(root))
+    boxes = [node for node in root.iter(f"{NAMESPACE}path") if node.get("d").endswith("z") and node.get("stroke")]
+    assert [box.get("stroke") for box in boxes] == [theme.VERMILLION, *[svg_network.INK] * 3]
 
 
-def columns(count):
-    """A pipeline of that many sources into one end."""
-    sources = [Node(f"Source {k}", ("total 1 ms",), 0) for k in range(count)]
-    return Diagram("Pipeline", [Node("Root", ("total 9 ms",), None, "path"), *sources])
+def test_a_box_stands_just_above_the_first_that_it_feeds():
+    boxes = [Box("a", (), 0, ()), Box("b", (), 0, (0,)), Box("late", (), 0, ()), Box("sum", (), 0, (1, 2))]
+    names = {
+        node.text: float(node.get("y"))
+        for node in parsed(svg_network.network(Network("", boxes, theme.BLUE))).iter(f"{NAMESPACE}text")
+    }
+    assert names["a"] < names["late"] == names["b"] < names["sum"]
 
 
 def layers(count):
@@ -182,16 +178,12 @@ def layers(count):
     return Network("", tuple(Box(f"layer {k}", ("Dense",), 1 / count, ()) for k in range(count)), theme.BLUE)
 
 
-@pytest.mark.parametrize(
-    "drawn", [lambda count: svg_diagram.diagram(columns(count)), lambda count: svg_network.network(layers(count))]
-)
-def test_boxes_with_text_stay_legible_in_a_narrow_place(drawn):
-    for count in (1, 2, 3, 8):
-        root = parsed(drawn(count))
+def test_boxes_with_text_stay_legible_in_a_narrow_place():
+    for count in (2, 3, 8):
+        root = parsed(svg_network.network(layers(count)))
         width = float(root.get("viewBox").split()[2])
         widest, narrowest = map(int, re.fullmatch(r"max-width:(\d+)px;min-width:(\d+)px", root.get("style")).groups())
         assert 9 < 12 * narrowest / width <= 12 * widest / width < 14, "the size of the text"
-    assert float(parsed(drawn(1)).get("viewBox").split()[2]) < 450, "one column needs no room for more"
 
 
 def test_a_percentage_has_an_axis_of_its_own_and_leaves_the_areas_in_sight():

@@ -3,6 +3,7 @@
 import pytest
 
 from builders import XSpace, forest
+from shown import shown as in_static_form
 from tfprof_nb.analysis.input_pipeline import input_pipeline
 from tfprof_nb.analysis.ops.ops import ops
 from tfprof_nb.analysis.overview import overview
@@ -35,7 +36,7 @@ def training(wait_us=0, iterators=("Iterator::Root",), ids=True, compute_us=None
 def _panels(forests, measured):
     of_ops = ops(forests)
     result = input_pipeline(measured, of_ops, overview(forests, measured, of_ops))
-    return panels(result, tf_data(forests), measured)
+    return list(in_static_form(panels(result, tf_data(forests), measured)))
 
 
 def shown(space):
@@ -102,7 +103,7 @@ def test_input_that_keeps_up_needs_no_advice(compute_us, answer):
 
 def test_every_step_and_every_class_is_drawn():
     found = shown(training(300, ["Iterator::Root", "Iterator::Root::TFRecord"]))
-    _, graph = [panel for panel in found if isinstance(panel, StackedBars)]
+    graph, _ = [panel for panel in found if isinstance(panel, StackedBars)]
     assert graph.series[0].values.tolist() == pytest.approx([300, 300, 300]), "µs"
     (bars,) = [panel for panel in found if isinstance(panel, Bars)]
     assert {part.label: round(part.value, 6) for part in bars.parts} == {
@@ -111,13 +112,18 @@ def test_every_step_and_every_class_is_drawn():
     }
 
 
+def test_a_single_class_needs_no_chart():
+    found = shown(training(300, ["Iterator::Root", "Iterator::Root::Map"]))
+    assert [panel for panel in found if isinstance(panel, Bars)] == []
+
+
 def test_of_several_hosts_the_slowest_is_drawn():
     fast, slow = training(300), training(300)
     slow.planes[0].lines[0].event("train", start_us=3000, duration_us=1400, step_num=3, _r=1)
     forests = [forest(space, host) for host, space in (("fast", fast), ("slow", slow))]
     measured = steps(forests, [group_events(forest) for forest in forests])
     found = _panels(forests, measured)
-    _, graph = [panel for panel in found if isinstance(panel, StackedBars)]
+    graph, _ = [panel for panel in found if isinstance(panel, StackedBars)]
     assert graph.title == "Waiting for data per step on slow, the slowest of 2 hosts"
     assert graph.series[0].values.tolist() == pytest.approx([300, 300, 300, 0]), "µs"
 
@@ -142,7 +148,7 @@ def test_every_column_is_in_its_frame_and_everything_can_be_drawn(wait_us):
 def test_the_step_time_graph_has_all_categories_also_where_nothing_waits():
     (graph,) = [panel for panel in shown(training(0)) if isinstance(panel, StackedBars)]
     assert (graph.title, [series.label for series in graph.series]) == ("Step time", ["host compute"])
-    whole, waiting = [panel for panel in shown(training(300)) if isinstance(panel, StackedBars)]
+    waiting, whole = [panel for panel in shown(training(300)) if isinstance(panel, StackedBars)]
     assert {series.label for series in whole.series} == {"input", "host compute"}
     assert waiting.title == "Waiting for data per step"
 
@@ -161,7 +167,7 @@ def test_no_class_of_input_ops_is_marked_where_nothing_waits():
     def colors(wait_us):
         (classes,) = [
             panel
-            for panel in shown(training(wait_us, ["Iterator::Root", "Iterator::Root::Map"]))
+            for panel in shown(training(wait_us, ["Iterator::Root", "Iterator::Root::TFRecord"]))
             if isinstance(panel, Bars)
         ]
         return {part.color for part in classes.parts}

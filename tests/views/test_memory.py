@@ -6,19 +6,19 @@ import pytest
 
 from builders import XSpace, forest
 from tfprof_nb.analysis.memory.memory import memory
-from tfprof_nb.render.panels import KeyFigures, Lines, Table, Tabs
+from tfprof_nb.render.panels import KeyFigures, Lines, Tabs
 from tfprof_nb.render.view import View
 from tfprof_nb.views import memory as view
 
 MIB = 2**20
 
 
-def result(*rows, process=None, **stats):
-    """Memory of allocations ``(ms, allocator, heap)``, or of deallocations where the heap falls."""
+def result(*rows, process=None, before=0, **stats):
+    """Memory of allocations ``(ms, allocator, heap)``, or of deallocations where the heap falls from ``before``."""
     space = XSpace()
     line, heaps = space.plane("/host:CPU").line("t"), {}
     for number, (ms, allocator, heap) in enumerate(rows):
-        change = heap - heaps.get(allocator, 0)
+        change = heap - heaps.get(allocator, before)
         heaps[allocator] = heap
         line.event(
             "MemoryAllocation" if change >= 0 else "MemoryDeallocation",
@@ -35,7 +35,7 @@ def result(*rows, process=None, **stats):
 
 def charts(panels):
     """The pages of charts by name."""
-    (tabs,) = (panel for panel in panels if isinstance(panel, Tabs))
+    tabs, _ = (panel for panel in panels if isinstance(panel, Tabs))
     return {tab.name: tab.open()[0] for tab in tabs.tabs}
 
 
@@ -45,7 +45,8 @@ def figures(panels):
 
 
 def tables(panels):
-    return {panel.title: panel for panel in panels if isinstance(panel, Table)}
+    _, tabs = (panel for panel in panels if isinstance(panel, Tabs))
+    return {tab.name: tab.open()[0] for tab in tabs.tabs}
 
 
 def test_the_allocator_with_the_highest_peak_comes_first():
@@ -57,10 +58,8 @@ def test_the_allocator_with_the_highest_peak_comes_first():
 
 def test_the_table_says_of_how_many_events_it_shows_some():
     few, many = (view.panels(result(*((k, "only", (k % 7) * MIB) for k in range(count)))) for count in (1500, 6000))
-    (title,) = (title for title in tables(few) if title.startswith("Allocations"))
-    assert (title, len(tables(few)[title].frame)) == ("Allocations and deallocations", 1500)
-    (title,) = (title for title in tables(many) if title.startswith("Allocations"))
-    assert "5,000 of 6,000" in title
+    assert len(tables(few)["every allocation"].frame) == 1500
+    title = "allocations: 5,000 of 6,000, the highest of each stretch"
     assert len(tables(many)[title].frame) == 5000
 
 
@@ -69,12 +68,8 @@ def test_one_allocator_needs_no_menu():
     assert figures(panels) == {
         "peak": "4.00 MiB",
         "peak at": "2.00 ms",
-        "heap at the peak": "4.00 MiB",
-        "stack at the peak": "0 B",
-        "free at the peak": "96.0 MiB",
-        "fragmentation": "0%",
         "capacity": "100 MiB",
-        "highest ever": "4.00 MiB",
+        "fragmentation": "0%",
         "allocations / deallocations": "2 / 1",
     }
     chart = charts(panels)["in use"]
@@ -83,24 +78,51 @@ def test_one_allocator_needs_no_menu():
     assert [(series.label, series.values.tolist()) for series in chart.series] == [("heap", [1, 4, 0])]
 
 
+def test_figures_stand_there_where_they_say_something_else_than_the_peak():
+    said = figures(view.panels(result((1, "gpu", MIB), bytes_reserved=2 * MIB, peak_bytes_in_use=9 * MIB), 20.0 * MIB))
+    assert said["of it stack"] == "2.00 MiB"
+    assert said["highest since the program began"] == "9.00 MiB"
+    assert said["peak of the whole process"] == "20.0 MiB"
+
+
+@pytest.mark.parametrize(
+    ("rows", "op", "said"),
+    [
+        ([(1, "gpu", MIB), (2, "gpu", 4 * MIB)], "mul", "The largest part, 3.00 MiB, belongs to `mul`."),
+        ([(1, "gpu", MIB)], "", "gpu peaks at 1.00 MiB."),
+    ],
+)
+def test_the_answer_names_the_peak_and_its_largest_part(rows, op, said):
+    answer, *_ = view.panels(result(*rows, tf_op=op))
+    assert answer.kind == "answer"
+    assert answer.text.startswith("gpu peaks at ")
+    assert answer.text.endswith(said)
+
+
+def test_what_was_there_before_the_capture_is_said_to_be():
+    answer, *_ = view.panels(result((1, "gpu", 9 * MIB), before=6 * MIB))
+    assert answer.text.startswith("gpu peaks at 9.00 MiB. 6.00 MiB of it was allocated before the capture")
+
+
 def test_free_memory_has_a_chart_of_its_own_and_fragmentation_an_axis():
     drawn = charts(view.panels(result((1, "gpu", MIB), (2, "gpu", 2 * MIB), fragmentation=0.25)))
     assert [series.label for series in drawn["in use and free"].series] == ["heap", "free"]
     assert drawn["in use and free"].series[1].values.tolist() == [99, 98]
-    assert [chart.percent.values.tolist() for chart in drawn.values()] == [[25, 25], [25, 25]]
-    assert charts(view.panels(result((1, "gpu", MIB))))["in use"].percent is None
+    assert drawn["in use and free"].percent.values.tolist() == [25, 25]
+    assert drawn["in use"].percent is None, "it would hide what is in use"
+    assert charts(view.panels(result((1, "gpu", MIB))))["in use and free"].percent is None
 
 
 def test_what_is_alive_is_that_allocators_and_unknowns_are_marked_so():
     menu, *_ = view.panels(result((1, "a", MIB), (2, "b", 5 * MIB)))
-    live = tables(menu.tabs[0].open())["Alive at the peak"].frame
+    live = tables(menu.tabs[0].open())["alive at the peak"].frame
     assert live["allocation_bytes"].tolist() == [5 * MIB]
     assert live[["op_name", "region_type", "data_type", "shape"]].to_numpy().tolist() == [["–"] * 4]
 
 
 def test_events_have_what_the_guides_popup_has():
     panels = view.panels(result((1, "a", MIB), (2, "a", 0), tf_op="mul", region_type="temp", data_type=1, shape="[2]"))
-    events = tables(panels)["Allocations and deallocations"]
+    events = tables(panels)["every allocation"]
     shown = events.frame[[column.key for column in events.columns]]
     assert np.isnan(shown["step"]).all()
     assert shown.drop(columns="step").to_numpy().tolist() == [
@@ -130,7 +152,7 @@ def test_thinned_points_keep_the_descriptions_of_their_own_events():
 
 def test_an_allocator_that_nothing_limits_has_no_capacity():
     panels = view.panels(result((1, "mklcpu", 200), (2, "mklcpu", 400), bytes_available=0))
-    assert not {"capacity", "free at the peak", "fragmentation"} & set(figures(panels))
+    assert not {"capacity", "fragmentation"} & set(figures(panels))
     assert list(charts(panels)) == ["in use"]
 
 
@@ -184,7 +206,7 @@ def test_without_memory_it_says_why():
 
 @pytest.mark.parametrize(("heap", "first"), [(20 * MIB, "in use and free"), (MIB, "in use")])
 def test_heap_stack_and_free_are_in_the_picture_that_is_shown_first_unless_free_dwarfs_the_others(heap, first):
-    (tabs,) = (p for p in view.panels(result((1, "only", heap), bytes_reserved=MIB)) if isinstance(p, Tabs))
+    tabs, _ = (p for p in view.panels(result((1, "only", heap), bytes_reserved=MIB)) if isinstance(p, Tabs))
     assert tabs.tabs[0].name == first
     (both,) = (tab for tab in tabs.tabs if tab.name == "in use and free")
     assert [series.label for series in both.open()[0].series] == ["heap", "stack", "free"]

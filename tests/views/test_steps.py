@@ -7,7 +7,7 @@ import pytest
 from tfprof_nb._units import cell, milliseconds
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.render.legend import means
-from tfprof_nb.render.panels import StackedBars
+from tfprof_nb.render.panels import Split, StackedBars
 from tfprof_nb.views.categories import STEP_CATEGORIES
 from tfprof_nb.views.step_bars import step_bars
 from tfprof_nb.views.steps import _shown_columns, graph
@@ -47,6 +47,16 @@ def test_the_bar_of_the_average_step_and_the_legend_of_the_graph_have_the_same_m
         STEP_CATEGORIES["host_compute_ms"].label: 2.0,
         STEP_CATEGORIES["input_ms"].label: 7.5,
         STEP_CATEGORIES["compile_ms"].label: 0.0,
+    }
+
+
+def test_a_single_step_is_one_bar_across_the_page():
+    (bar,) = graph(steps(table().iloc[[1]]))
+    assert isinstance(bar, Split)
+    assert bar.title == "The step: 9.00 ms"
+    assert {part.label: part.value for part in bar.parts if part.value} == {
+        STEP_CATEGORIES["host_compute_ms"].label: 2.0,
+        STEP_CATEGORIES["input_ms"].label: 7.0,
     }
 
 

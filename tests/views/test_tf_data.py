@@ -5,10 +5,9 @@ import pytest
 from builders import XSpace, forest
 from shown import shown
 from tfprof_nb.analysis.tf_data.tf_data import tf_data
-from tfprof_nb.render.panels import Bars, Diagram, Note, Table, Tabs
+from tfprof_nb.render.panels import Network, Note, Table, Tabs
 from tfprof_nb.render.static_form import static_view
 from tfprof_nb.render.text import text_view
-from tfprof_nb.views.categories import INPUT, OTHER
 from tfprof_nb.views.tf_data import panels
 
 
@@ -49,31 +48,36 @@ def test_the_answer_says_how_the_call_compares_with_the_median_one():
     assert answer.text.endswith("a call of 700 µs. This call is the slowest of 3 calls; the median call takes 300 µs.")
 
 
-def test_the_picture_shows_what_the_call_waited_for():
-    bars = next(panel for panel in shown(panels(result(100, ["Batch", "Map"]))) if isinstance(panel, Bars))
-    assert [(part.label, round(part.value, 6), part.color == INPUT) for part in bars.parts] == [
-        ("Map", 0.096, True),
-        ("Root: the pipeline's end", 0.002, False),
-        ("Batch", 0.002, False),
+def test_the_picture_leads_from_the_source_to_the_end_and_shows_what_the_call_waited_for():
+    pipeline = next(panel for panel in shown(panels(result(100, ["Batch", "Map"]))) if isinstance(panel, Network))
+    assert [(box.name, round(box.share, 6), box.inputs, box.mark) for box in pipeline.boxes] == [
+        ("Map", 0.96, [], "bottleneck"),
+        ("Batch", 0.02, [0], ""),
+        ("Root: the pipeline's end", 0.02, [1], ""),
     ]
+    assert pipeline.boxes[0].lines == ("waited for 96.0 µs", "1 call, total 96.0 µs")
 
 
-def test_the_graph_leads_from_the_source_to_the_end_and_marks_the_bottleneck():
-    diagram = next(panel for panel in shown(panels(result(100, ["Batch", "Map"]))) if isinstance(panel, Diagram))
-    assert [(node.name, node.feeds, node.kind) for node in diagram.nodes] == [
-        ("Root", None, "path"),
-        ("Batch", 0, "path"),
-        ("Map", 1, "bottleneck"),
-    ]
-    assert diagram.nodes[2].lines == ("total 96.0 µs, self 96.0 µs", "from 2.00 µs, 1 call")
+def test_two_sources_feed_the_stage_that_their_places_begin_with():
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    calls = [("Root", 0, 100, 0), ("Root::Zip", 1, 98, 1), ("Root::Zip[0]::Map", 2, 50, 2)]
+    calls += [("Root::Zip[0]::Map::Range", 3, 40, 3), ("Root::Zip[1]::Slice", 60, 20, 2)]
+    for k, (place, start_us, duration_us, parent) in enumerate(calls):
+        linked = {"parent_id": parent} if parent else {}
+        python.event(f"Iterator::{place}", start_us=start_us, duration_us=duration_us, id=k + 1, **linked)
+    pipeline = next(panel for panel in shown(panels(tf_data([forest(space)]))) if isinstance(panel, Network))
+    names = [box.name.partition(":")[0] for box in pipeline.boxes]
+    fed = {name: sorted(names[k] for k in box.inputs) for name, box in zip(names, pipeline.boxes, strict=True)}
+    assert fed == {"Range": [], "Map": ["Range"], "Slice": [], "Zip": ["Map", "Slice"], "Root": ["Zip"]}
 
 
 def test_any_call_of_any_pipeline_can_be_chosen():
     (pipelines,) = (panel for panel in panels(result(100)) if isinstance(panel, Tabs))
     assert [tab.name for tab in pipelines.tabs] == ["0 on the host, Map"]
     (calls,) = pipelines.tabs[0].open()
-    assert [tab.name for tab in calls.tabs] == ["the call above, 100 µs", "1. slowest, 100 µs, Map"]
-    assert [type(panel) for panel in calls.tabs[1].open()] == [Bars, Diagram, Table]
+    assert [tab.name for tab in calls.tabs] == ["the one above, 100 µs", "1. slowest, 100 µs, Map"]
+    assert [type(panel) for panel in calls.tabs[1].open()] == [Network, Table]
 
 
 def test_a_call_that_nothing_held_up_has_a_name_too():
@@ -182,10 +186,8 @@ def test_no_bottleneck_is_named_where_a_prefetch_absorbs_slow_calls():
     )
     text = text_view("", found)
     assert "bottleneck" not in text.partition("Stages,")[0]
-    (diagram,) = (panel for panel in shown(found) if isinstance(panel, Diagram))
-    assert {node.kind for node in diagram.nodes} <= {"path", "plain"}
-    (bars,) = (panel for panel in shown(found) if isinstance(panel, Bars))
-    assert {part.color for part in bars.parts} == {OTHER}
+    (pipeline,) = (panel for panel in shown(found) if isinstance(panel, Network))
+    assert {box.mark for box in pipeline.boxes} == {""}
 
 
 def test_hosts_pipelines_and_ranks_are_three_choices_and_ranks_reach_the_quickest_call():
@@ -202,6 +204,6 @@ def test_hosts_pipelines_and_ranks_are_three_choices_and_ranks_reach_the_quickes
     assert (hosts.label, [tab.name for tab in hosts.tabs]) == ("host", ["host100", "host60"])
     (pipelines,) = hosts.tabs[1].open()
     (ranks,) = pipelines.tabs[0].open()
-    assert (pipelines.label, ranks.label) == ("pipeline", "rank")
+    assert (pipelines.label, ranks.label) == ("pipeline", "call")
     assert len(ranks.tabs) == 50
     assert ranks.tabs[-1].name == "120. slowest, 60.0 µs, Map"

@@ -21,14 +21,14 @@ _HATCHED = (
     "background-image:repeating-linear-gradient(45deg,rgba(255,255,255,.55) 0px,rgba(255,255,255,.55) 3px,"
     "rgba(255,255,255,0) 3px,rgba(255,255,255,0) 7px)"
 )
-_BUTTON = (
+BUTTON = (
     "font:inherit;font-size:12px;padding:2px 10px;border:1px solid rgba(128,128,128,.5);border-radius:6px;"
     "background:none;color:inherit;cursor:pointer"
 )
 _SCALE = 100.0
 _MAX_HEADLINE = 400
 _NAMED = 0.1  # of a bar, for a name in it
-_QUIET = "opacity:.62;font-size:12px"
+_QUIET = "opacity:.62;font-size:12px;white-space:nowrap"
 _STRIP = "display:flex;gap:1px;height:26px;border-radius:4px;overflow:hidden;white-space:nowrap;line-height:18px"
 _SWATCH = "display:inline-block;width:10px;height:10px;margin-right:5px;background-color:"
 
@@ -89,7 +89,7 @@ def _part(part: Part, longest: float, panel: Composition) -> list[Markup]:
     share = percent(_SCALE * part.value / panel.whole) if panel.whole > 0 else ""
     number = "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap"
     place = element("span", f" {part.place}", style=_QUIET) if part.place else ""
-    name = "overflow:hidden;text-overflow:ellipsis;white-space:nowrap;min-width:0"
+    name = "overflow-wrap:anywhere;min-width:0"
     return [
         element("div", *with_code(limited(part.label)), place, style=name, title=_named(part)),
         element("div", bar),
@@ -142,10 +142,10 @@ def _card_head(panel: Change, *, live: bool) -> Markup:
 
 def _buttons(panel: Change) -> Markup:
     """Draw the buttons that the card's script listens to."""
-    copy = element("button", "Copy", type="button", class_="tfp-copy", style=_BUTTON, title="copy the new code")
+    copy = element("button", "Copy", type="button", class_="tfp-copy", style=BUTTON, title="copy the new code")
     name = "Apply in a new cell"
     tip = "put the whole changed cell below this one; nothing runs"
-    apply = element("button", name, type="button", class_="tfp-apply", style=_BUTTON, title=tip)
+    apply = element("button", name, type="button", class_="tfp-apply", style=BUTTON, title=tip)
     return element("span", copy, " ", apply if panel.apply else "", style="white-space:nowrap")
 
 
@@ -153,13 +153,15 @@ def _diff(panel: Change) -> Markup:
     if not panel.new:
         return Markup()
     lines = [_diff_line(line) for line in diff(panel.old, panel.new)]
-    return element("div", *lines, class_="tfp-diff", style=f"{_CODE_FONT};line-height:1.6;overflow-x:auto")
+    return element("div", *lines, class_="tfp-diff", style=f"{_CODE_FONT};line-height:1.6")
 
 
 def _diff_line(line: DiffLine) -> Markup:
     changed = element("b", line.changed, style="text-decoration:underline") if line.changed else ""
     text = [f"{line.sign} ", line.before, changed, line.behind]
-    return element("div", *text, style=f"padding:0 12px;white-space:pre;{_SIGNS[line.sign]}")
+    # A long line goes on below its code, not below its sign: what is changed often stands at its end.
+    wrapped = "padding:0 12px 0 calc(12px + 2ch);text-indent:-2ch;white-space:pre-wrap;overflow-wrap:anywhere"
+    return element("div", *text, style=f"{wrapped};{_SIGNS[line.sign]}")
 
 
 def _bars(bars: Sequence[Bar]) -> Markup:

@@ -40,7 +40,7 @@ class Chart(ipywidgets.VBox):  # type: ignore[misc]
     def __init__(self, title: str, figure: bqplot.Figure, readout: ReadoutWidget) -> None:
         name = f"tfp-chart-{uuid4().hex[:12]}"
         figure.add_class(name)
-        readout.chart, readout.title = name, title
+        readout.chart, readout.figure, readout.title = name, figure.model_id, title
         super().__init__([figure, readout], layout={"width": "100%", "overflow": "hidden"})
         self.figure, self.readout = figure, readout
 

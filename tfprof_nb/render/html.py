@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from tfprof_nb._units import count, shorten
 from tfprof_nb.render import answer
+from tfprof_nb.render.chain import chain, is_chain
 from tfprof_nb.render.choice import choice
 from tfprof_nb.render.embedded_chart import embedded_chart
 from tfprof_nb.render.flame_boxes import embedded_flame
@@ -26,7 +27,6 @@ from tfprof_nb.render.panels import (
     Change,
     Chart,
     Composition,
-    Diagram,
     Figure,
     Flame,
     Headline,
@@ -46,7 +46,6 @@ from tfprof_nb.render.panels import (
     Timeline,
 )
 from tfprof_nb.render.svg import bars as svg_bars
-from tfprof_nb.render.svg import diagram as svg_diagram
 from tfprof_nb.render.svg import flame as svg_flame
 from tfprof_nb.render.svg import heat_map as svg_heat_map
 from tfprof_nb.render.svg import lines as svg_lines
@@ -112,6 +111,7 @@ _CODE_STYLE = (
     "margin:4px 0 0;padding:6px 10px;border-left:3px solid #888;background:rgba(128,128,128,.12);font-size:12px;"
     "line-height:1.4;white-space:pre-wrap;font-family:ui-monospace,Menlo,Consolas,monospace"
 )
+_ENLARGE = f"{answer.BUTTON};font-weight:400;white-space:nowrap"
 _HEADING = "font-size:15px;font-weight:600;margin:14px 0 6px"
 _NOTHING = Note("Nothing to draw.", "empty")
 _BUTTON = (
@@ -151,6 +151,8 @@ def draw(panel: Panel, detail: Detail = Detail()) -> Markup:
         case Timeline() if detail.scripted:
             data = embedded_timeline(panel.source, detail.timeline_bytes)
             return titled(panel.title, _scripted(_image(chart_svg(panel)), data))
+        case Network() if panel.boxes:
+            return network(panel, _image(chart_svg(panel)))
         case Table():
             return titled(panel.title, _note(Note("No rows.", "empty")))
         case _:
@@ -161,7 +163,7 @@ def draw(panel: Panel, detail: Detail = Detail()) -> Markup:
             if detail.scripted and isinstance(panel, (Bars, Lines, StackedBars)):
                 below = embedded_chart(panel)
             about = panel.about if isinstance(panel, StackedBars) else ""
-            return titled(panel.title, scrolling(panel, _image(picture)) + below, about)
+            return titled(panel.title, _image(picture) + below, about)
 
 
 def blocks_of(panel: Panel, detail: Detail) -> list[tuple[str, Markup]]:
@@ -211,8 +213,6 @@ def chart_svg(panel: Chart, points: int = MAX_BARS) -> Markup:
             return svg_lines.timeline(panel)
         case Bars():
             return svg_bars.bars(panel) if panel.parts else Markup()
-        case Diagram():
-            return svg_diagram.diagram(panel) if panel.nodes else Markup()
         case Network():
             return svg_network.network(panel) if panel.boxes else Markup()
         case Flame():
@@ -225,15 +225,24 @@ def chart_svg(panel: Chart, points: int = MAX_BARS) -> Markup:
             return svg_lines.lines(panel, points) if len(panel.x) and panel.series else Markup()
 
 
-def scrolling(panel: Panel, picture: Markup) -> Markup:
-    """Let a picture of boxes with text scroll sideways: shrunk to a narrow place, its text could not be read."""
-    return element("div", picture, style="overflow-x:auto") if isinstance(panel, Diagram | Network) else picture
+def network(panel: Network, picture: Markup, *, enlarged: bool = False) -> Markup:
+    """Draw boxes that feed one another: a chain as lines, others as the picture, which scrolls in a narrow place.
+
+    Shrunk to that place, its text could not be read. With ``enlarged``, a button that a script listens to fills the
+    screen with it.
+    """
+    body = chain(panel) if is_chain(panel) else element("div", picture, style="overflow-x:auto")
+    button = element("button", "Fill the screen", type="button", class_="tfp-enlarge", style=_ENLARGE)
+    return element("div", titled(panel.title, body, action=button if enlarged else ""), class_="tfp-network")
 
 
-def titled(title: str, body: Markup, about: str = "") -> Markup:
-    """Put a heading over a panel; ``about`` stands quietly beside it."""
+def titled(title: str, body: Markup, about: str = "", action: str = "") -> Markup:
+    """Put a heading over a panel; ``about`` stands quietly beside it, a button at the other end of the line."""
     more = element("span", limited(about), style="font-weight:400;opacity:.7;font-size:12px") if about else ""
-    head = element("div", limited(title), " ", more, style="font-weight:600;margin:10px 0 6px") if title else Markup()
+    line = "display:flex;justify-content:space-between;align-items:baseline;" if action else ""
+    words = element("span", limited(title)) if action else limited(title)
+    style = f"{line}font-weight:600;margin:10px 0 6px"
+    head = element("div", words, " ", more, action, style=style) if title else Markup()
     return head + element("div", body, style="margin:0 0 14px") if body else head
 
 

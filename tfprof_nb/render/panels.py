@@ -175,34 +175,17 @@ class Bars:
 
 
 @dataclass(frozen=True)
-class Node:
-    """One box of a diagram: a name, lines of numbers, and the index of the node that it feeds, None for the end.
-
-    The kind ``path`` is for nodes on the critical path, ``bottleneck`` for the most important one.
-    """
-
-    name: str
-    lines: Sequence[str]
-    feeds: int | None
-    kind: Literal["plain", "path", "bottleneck"] = "plain"
-
-
-@dataclass(frozen=True)
-class Diagram:
-    """A pipeline: boxes that feed one another, drawn from the sources down to the end."""
-
-    title: str
-    nodes: Sequence[Node]
-
-
-@dataclass(frozen=True)
 class Box:
-    """One box of a network: a name, lines of numbers, its share of the whole (0 to 1), and the boxes that feed it."""
+    """One box of a network: a name, lines of numbers, its share of the whole (0 to 1), and the boxes that feed it.
+
+    The ``mark`` is a word for the box that matters, which has a colour of its own.
+    """
 
     name: str
     lines: Sequence[str]
     share: float
     inputs: Sequence[int]
+    mark: str = ""
 
 
 @dataclass(frozen=True)
@@ -472,5 +455,5 @@ class Beside:
     panels: Sequence[Panel]
 
 
-Chart = Bars | Diagram | Network | Flame | HeatMap | StackedBars | Lines | Timeline
+Chart = Bars | Network | Flame | HeatMap | StackedBars | Lines | Timeline
 Panel = Headline | Note | Change | Offer | Composition | Split | KeyFigures | Chart | Table | Tabs | Beside

@@ -17,9 +17,9 @@ from tfprof_nb.render.legend import means
 from tfprof_nb.render.panels import (
     Bars,
     Beside,
+    Box,
     Change,
     Composition,
-    Diagram,
     Flame,
     Headline,
     HeatMap,
@@ -88,8 +88,6 @@ def draw(panel: Panel) -> list[str]:
             return _titled(panel.title, _split(panel))
         case Bars():
             return _titled(panel.title, _bars(panel))
-        case Diagram():
-            return _titled(panel.title, _diagram(panel))
         case Network():
             return _titled(panel.title, _network(panel))
         case Flame():
@@ -170,26 +168,6 @@ def _bars(panel: Bars, room: int = 40) -> list[str]:
     ] or ["– Nothing to draw."]
 
 
-_NODE_MARKS = {"plain": " ", "path": "*", "bottleneck": "!"}
-
-
-def _diagram(panel: Diagram) -> list[str]:
-    """Indent each box below the one that it feeds; ``*`` is the critical path, ``!`` the bottleneck."""
-    feeding: dict[int | None, list[int]] = {}
-    for k, node in enumerate(panel.nodes):
-        feeding.setdefault(node.feeds, []).append(k)
-    rows: list[str] = []
-    stack = [(k, 0) for k in reversed(feeding.get(None, []))]
-    while stack:
-        k, depth = stack.pop()
-        node = panel.nodes[k]
-        indent = "  " * min(depth, WIDTH // 4)
-        rows.append(shorten(f"{_NODE_MARKS[node.kind]} {indent}{node.name}  ({', '.join(node.lines)})", WIDTH))
-        stack.extend((source, depth + 1) for source in reversed(feeding.get(k, [])))
-    worst = any(node.kind == "bottleneck" for node in panel.nodes)
-    return [*rows, f"* on the critical path{', ! the bottleneck' * worst}"]
-
-
 def _network(panel: Network, most: int = 40) -> list[str]:
     """Write a line per box, with the boxes that feed it where that is not just the one above."""
     if not panel.boxes:
@@ -199,8 +177,12 @@ def _network(panel: Network, most: int = 40) -> list[str]:
         above = list(box.inputs) == [k - 1] or not box.inputs
         sources = "" if above else "  ← " + ", ".join(panel.boxes[source].name for source in box.inputs)
         bar = "█" * round(10 * box.share)
-        rows.append(shorten(f"{percent(100 * box.share):>6} {bar:<10} {box.name}  ({box.lines[0]}){sources}", WIDTH))
+        rows.append(shorten(f"{percent(100 * box.share):>6} {bar:<10} {_named(box)}  ({box.lines[0]}){sources}", WIDTH))
     return [*rows, *([f"{len(panel.boxes) - most} more"] if len(panel.boxes) > most else [])]
+
+
+def _named(box: Box) -> str:
+    return f"{box.name}, {box.mark}" if box.mark else box.name
 
 
 def _heat_map(panel: HeatMap, most: int = 16) -> list[str]:

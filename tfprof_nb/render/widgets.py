@@ -15,7 +15,7 @@ from markupsafe import Markup
 from tfprof_nb.render import charts
 from tfprof_nb.render.change_widget import ChangeWidget
 from tfprof_nb.render.flame_widget import FlameWidget
-from tfprof_nb.render.html import Detail, chart_svg, draw, scrolling, titled
+from tfprof_nb.render.html import Detail, chart_svg, draw, network, titled
 from tfprof_nb.render.idle import someone_waits
 from tfprof_nb.render.markup import element
 from tfprof_nb.render.offer import OfferWidget
@@ -23,7 +23,6 @@ from tfprof_nb.render.panels import (
     Bars,
     Beside,
     Change,
-    Diagram,
     Flame,
     Headline,
     HeatMap,
@@ -70,8 +69,10 @@ def build(panel: Panel, selection: Selection) -> ipywidgets.Widget:
         case StackedBars() | Lines() | Bars() if not _is_empty(panel):
             about = panel.about if isinstance(panel, StackedBars) else ""
             return _titled(panel.title, _chart(panel, selection), about)
-        case Diagram() | Network() | HeatMap() if not _is_empty(panel):
-            return _html(titled(panel.title, scrolling(panel, chart_svg(panel))))
+        case Network() if panel.boxes:
+            return _html(network(panel, chart_svg(panel), enlarged=True))
+        case HeatMap() if not _is_empty(panel):
+            return _html(titled(panel.title, chart_svg(panel)))
         case Change():
             return ChangeWidget(panel, draw(panel, _LIVE), layout=_WIDE)
         case Headline() | Note(kind="answer"):
@@ -82,12 +83,8 @@ def build(panel: Panel, selection: Selection) -> ipywidgets.Widget:
             return _html(draw(panel, _LIVE))
 
 
-def _is_empty(panel: StackedBars | Lines | Bars | Diagram | Network | HeatMap) -> bool:
+def _is_empty(panel: StackedBars | Lines | Bars | HeatMap) -> bool:
     """Return whether there is nothing to draw; the HTML form of such a panel says so."""
-    if isinstance(panel, Diagram):
-        return not panel.nodes
-    if isinstance(panel, Network):
-        return not panel.boxes
     if isinstance(panel, HeatMap):
         return not np.isfinite(panel.values).any()
     if isinstance(panel, Bars):

@@ -16,6 +16,7 @@ from tfprof_nb.analysis.answer import Answer
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown
 from tfprof_nb.analysis.functions.functions import Functions
 from tfprof_nb.analysis.input_pipeline import InputPipeline
+from tfprof_nb.analysis.memory.memory import Memory
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.overview import Overview
 from tfprof_nb.analysis.python import Python
@@ -32,6 +33,7 @@ from tfprof_nb.views import advice as advice_view
 from tfprof_nb.views import answer as answer_view
 from tfprof_nb.views import graph as graph_view
 from tfprof_nb.views import input_pipeline as input_pipeline_view
+from tfprof_nb.views import memory as memory_view
 from tfprof_nb.views import overview as overview_view
 from tfprof_nb.views import source as source_view
 from tfprof_nb.views import steps as steps_view
@@ -82,6 +84,8 @@ class Results(Protocol):
     def tf_data(self) -> TfData: ...
     @property
     def ops(self) -> Ops: ...
+    @property
+    def memory(self) -> Memory: ...
     @property
     def functions(self) -> Functions: ...
     def host(self, name: str) -> Results: ...
@@ -258,6 +262,9 @@ def page_panels(results: Results, name: str) -> list[Panel]:
     match name:
         case "overview":
             return overview_view.panels(results.overview, results.steps)
+        case "memory":
+            process = results.overview.summary["process_peak_bytes"] if len(results.hosts) == 1 else 0.0
+            return memory_view.panels(results.memory, process)
         case "source":
             return source_view.panels(results.source, results.python)
         case "input_pipeline":

@@ -8,7 +8,7 @@ from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 from tfprof_nb.analysis.tf_data.tf_data import HOST_UNSEEN, TfData
 from tfprof_nb.analysis.verdict import MODERATELY_PERCENT
-from tfprof_nb.render.panels import Bars, Column, Figure, KeyFigures, Lines, Note, Panel, Part, Series, Table
+from tfprof_nb.render.panels import Bars, Column, Figure, KeyFigures, Lines, Note, Panel, Part, Series, Tab, Table, Tabs
 from tfprof_nb.views.categories import HOST_COMPUTE, INPUT, OTHER, Category
 from tfprof_nb.views.columns import OP
 from tfprof_nb.views.step_bars import step_bars
@@ -55,8 +55,8 @@ _TO_ADD = {
 }
 _COLUMNS = (
     Column(OP, "input op", "code", meaning="an iterator by its place, from the end of the pipeline on"),
-    Column("self_ms", "self time", "ms", meaning="without the input ops inside it, summed over threads"),
-    Column("self_share", "share", "share", bar=True, meaning="of the self time of all input ops"),
+    Column("self_ms", "self time", "ms", bar=True, meaning="without the input ops inside it, summed over threads"),
+    Column("self_share", "share", "share", meaning="of the self time of all input ops"),
     Column("category", "class"),
     Column("count", "runs", "count"),
     Column("total_ms", "total time", "ms", meaning="from start to end, with the input ops inside it"),
@@ -73,8 +73,7 @@ def panels(result: InputPipeline, tf_data: TfData, steps: Steps, fix: Note | Non
         Note(headline(result), "answer"),
         *([fix] if fix else advice(result, tf_data)),
         *_statistics(result, steps),
-        *graph(steps),
-        *_per_step(result, steps),
+        *_graphs(result, steps),
         *_input_ops(result),
     ]
 
@@ -85,6 +84,9 @@ def _statistics(result: InputPipeline, steps: Steps) -> list[Panel]:
     if not len(result.steps):
         return []
     figures = [Figure("median step", _units.milliseconds(float(steps.timed["step_ms"].median())))]
+    if len(steps.timed) == 1:
+        waits = [Figure("wait for data", _units.milliseconds(numbers["input_ms_mean"]))] if _is_known(result) else []
+        return [KeyFigures([*figures, *waits])]
     for column, what in (("step_ms", "step"), ("input_ms", "wait for data"))[: 2 if _is_known(result) else 1]:
         mean, deviation, low, high = (
             _units.milliseconds(numbers[f"{column}_{name}"]) for name in ("mean", "std", "min", "max")
@@ -142,8 +144,9 @@ def _input_ops(result: InputPipeline) -> list[Panel]:
     if not len(result.table):
         why, *rest = result.notes
         return [Note(why, "empty"), *(Note(note, "info") for note in rest)]
+    classes = _classes(result)
     return [
-        Bars("Self time of input ops by class", _classes(result), "ms"),
+        *([Bars("Self time of input ops by class", classes, "ms")] if len(classes) > 1 else []),
         Table("Input ops", result.table, _COLUMNS, selects=OP),
         *(Note(note, "info") for note in result.notes),
     ]
@@ -154,6 +157,14 @@ def _classes(result: InputPipeline) -> list[Part]:
     times = {key: result.summary[key] for key in _CLASSES if result.summary[key] > 0}
     worst = largest if result.summary["verdict"] in ("moderately", "highly", "unknown") else None
     return [Part(_CLASSES[key], time, INPUT if key == worst else OTHER) for key, time in times.items()]
+
+
+def _graphs(result: InputPipeline, steps: Steps) -> list[Panel]:
+    """Show the waits of the steps, and whole steps behind them; whole steps alone if none waited."""
+    whole, waits = graph(steps), _per_step(result, steps)
+    if not waits:
+        return whole
+    return [Tabs([Tab("waiting for data", lambda: waits), Tab("whole steps", lambda: whole)], shown=2)]
 
 
 def _per_step(result: InputPipeline, steps: Steps) -> list[Panel]:

@@ -12,7 +12,7 @@ from tfprof_nb.views.categories import DEVICE_COMPUTE
 from tfprof_nb.views.columns import OP, op_column
 from tfprof_nb.views.ops import largest_bars
 
-_MAX_BARS = 48
+_MAX_BARS = 16
 _UP_TO_TYPES = re.compile(r"[^<(]*")
 _SCALAR_OP = re.compile(r"\bscalar_(?!constant_)(\w+?)_op\b")
 

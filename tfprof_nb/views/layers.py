@@ -22,7 +22,7 @@ _COLUMNS = (
 )
 _ABOUT = (
     "Each layer with the time of its ops in a typical step: forward, backward and its share of the optimizer, summed "
-    "over threads. Data flows from top to bottom."
+    "over threads."
 )
 
 
@@ -34,7 +34,7 @@ def panels(result: Layers) -> list[Panel]:
     table = result.table.sort_values("op_ms", ascending=False, ignore_index=True)
     return [
         Note(_ABOUT),
-        Network("", boxes, GREEN if result.on_device else BLUE),
+        Network("The model, from its input to its output", boxes, GREEN if result.on_device else BLUE),
         Table("Layers, by time", table, _COLUMNS, 20),
         *map(Note, result.notes),
     ]

@@ -10,7 +10,8 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Floats
-from tfprof_nb.analysis.memory.memory import Memory
+from tfprof_nb.analysis.events.names import without_calls
+from tfprof_nb.analysis.memory.memory import BEFORE_CAPTURE, Memory
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Lines, Note, Panel, Series, Tab, Table, Tabs
 from tfprof_nb.render.thinning import thin_rows
 from tfprof_nb.views.categories import MEMORY_FRAGMENTATION, MEMORY_FREE, MEMORY_HEAP, MEMORY_STACK, OTHER
@@ -20,12 +21,15 @@ _ALLOCATORS = {"mklcpu": "CPU memory for tensors"}
 _FIGURES = (
     ("peak_bytes", "peak", _units.size, "the most in use during the capture, heap and stack together"),
     ("peak_time_ms", "peak at", _units.milliseconds, "from the start of the capture"),
-    ("heap_bytes", "heap at the peak", _units.size, "allocated as ops request it"),
-    ("stack_bytes", "stack at the peak", _units.size, "reserved for the program as a whole"),
-    ("free_bytes", "free at the peak", _units.size, "what the allocator could still hand out"),
-    ("fragmentation", "fragmentation", _units.share, "share of the free memory that is not in its largest piece"),
+    ("stack_bytes", "of it stack", _units.size, "reserved for the program as a whole; the rest is heap"),
     ("capacity_bytes", "capacity", _units.size, "in use and free together"),
-    ("peak_bytes_lifetime", "highest ever", _units.size, "the most in use since the program began"),
+    ("fragmentation", "fragmentation", _units.share, "share of the free memory that is not in its largest piece"),
+    (
+        "peak_bytes_lifetime",
+        "highest since the program began",
+        _units.size,
+        "also before the capture, or between recorded steps",
+    ),
 )
 _AT_PEAK = (
     op_column(meaning="the op that requested the memory"),
@@ -57,13 +61,13 @@ _IN_SECONDS_MS = 2000
 _SCALES = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "bytes"))
 
 
-def panels(memory: Memory) -> list[Panel]:
-    """Show one allocator, or a menu of several, the highest peak first."""
+def panels(memory: Memory, process_bytes: float = 0.0) -> list[Panel]:
+    """Show one allocator, or a menu of several, the highest peak first; ``process_bytes`` is the process' peak."""
     if not len(memory.allocators):
         return [Note(note, "empty") for note in memory.notes]
     peaks = memory.allocators["peak_bytes"].sort_values(ascending=False, kind="stable")
     pages = [
-        Tab(f"{_plain(str(name))}, peak {_units.size(peak)}", partial(_allocator, memory, str(name)))
+        Tab(f"{_plain(str(name))}, peak {_units.size(peak)}", partial(_allocator, memory, str(name), process_bytes))
         for name, peak in peaks.items()
     ]
     shown = [Tabs(pages, "menu", "allocator", shown=1)] if len(pages) > 1 else pages[0].panels()
@@ -75,34 +79,44 @@ def _plain(name: str) -> str:
     return f"{_ALLOCATORS[name]} ({name})" if name in _ALLOCATORS else name
 
 
-def _allocator(memory: Memory, name: str) -> list[Panel]:
+def _allocator(memory: Memory, name: str, process_bytes: float) -> list[Panel]:
     timeline = memory.timeline_of(name)
     points = thin_rows(timeline, "memory_in_use_bytes").reset_index(drop=True)
     events = thin_rows(timeline, "memory_in_use_bytes", _MAX_EVENTS).reset_index(drop=True)
     live = memory.table[memory.table["allocator"] == name]
+    figures = _figures(memory.summary[name])
     if points["allocation_bytes"].isna().all():
-        return [KeyFigures(_figures(memory.summary[name])), _sampled(name, points)]
+        return [KeyFigures(figures), _sampled(name, points)]
+    if process_bytes > 0:
+        about = "with Python, TensorFlow and what is not a tensor"
+        figures.append(Figure("peak of the whole process", _units.size(process_bytes), about))
+    alive = Table("", _described(live), _AT_PEAK, selects=OP)
+    every = Table("", _described(events.assign(step=_steps(events))), _EVENTS, rows=5, selects=OP, kept_in="timeline")
     return [
-        KeyFigures(_figures(memory.summary[name])),
+        Note(_headline(name, memory.summary[name], live), "answer"),
+        KeyFigures(figures),
         Tabs(_charts(name, points), shown=1),
-        Table("Alive at the peak", _described(live), _AT_PEAK, selects=OP),
-        Table(
-            f"Allocations and deallocations{_part_of(events, timeline)}",
-            _described(events.assign(step=_steps(events))),
-            _EVENTS,
-            rows=5,
-            selects=OP,
-            kept_in="timeline",
-        ),
+        Tabs([Tab("alive at the peak", lambda: [alive]), Tab(_title_of(events, timeline), lambda: [every])], shown=1),
     ]
 
 
-def _part_of(shown: pd.DataFrame, timeline: pd.DataFrame) -> str:
-    """Say how many of the rows are shown, unless all are."""
+def _headline(name: str, numbers: dict[str, Any], live: pd.DataFrame) -> str:
+    """Say how much was in use at the peak, and what the largest part of it was."""
+    peak = f"{_units.shorten(_plain(name), 60)} peaks at {_units.size(numbers['peak_bytes'])}."
+    for largest in live.nlargest(1, "allocation_bytes").to_dict("records"):
+        size, op = _units.size(largest["allocation_bytes"]), without_calls(str(largest["op_name"]))
+        if op == BEFORE_CAPTURE:
+            return f"{peak} {size} of it was allocated before the capture, mostly the model's weights."
+        if op:
+            return f"{peak} The largest part, {size}, belongs to `{_units.shorten(op, 80)}`."
+    return peak
+
+
+def _title_of(shown: pd.DataFrame, timeline: pd.DataFrame) -> str:
+    """Name the table of events, with how many are shown unless all are."""
     if len(shown) == len(timeline):
-        return ""
-    counts = f"{_units.count(len(shown))} of {_units.count(len(timeline))}"
-    return f": {counts}, the highest of each stretch"
+        return "every allocation"
+    return f"allocations: {_units.count(len(shown))} of {_units.count(len(timeline))}, the highest of each stretch"
 
 
 def _described(rows: pd.DataFrame) -> pd.DataFrame:
@@ -119,12 +133,19 @@ def _figures(numbers: dict[str, Any]) -> list[Figure]:
     figures = [
         Figure(label, write(numbers[key]), meaning)
         for key, label, write, meaning in _FIGURES
-        if numbers[key] is not None
+        if numbers[key] is not None and not _says_nothing(key, numbers)
     ]
     if numbers["allocations"] is None:
         return figures
     counts = f"{_units.count(numbers['allocations'])} / {_units.count(numbers['deallocations'])}"
     return [*figures, Figure("allocations / deallocations", counts, "during the capture")]
+
+
+def _says_nothing(key: str, numbers: dict[str, Any]) -> bool:
+    """Whether a figure only repeats the peak: nothing is stack, or nothing was higher before."""
+    return (key == "stack_bytes" and not numbers[key]) or (
+        key == "peak_bytes_lifetime" and numbers[key] <= numbers["peak_bytes"]
+    )
 
 
 def _charts(name: str, points: pd.DataFrame) -> list[Tab]:
@@ -142,7 +163,8 @@ def _stacked(title: str, points: pd.DataFrame, layers: int) -> Lines:
     drawn = [layer for layer in _LAYERS[:layers] if points[layer[1]].any()] or _LAYERS[:1]
     scale, unit = _scale(points[[column for _, column, _ in drawn]].sum(axis=1).max())
     series = [Series(label, points[column].to_numpy(np.float64) / scale, color) for label, column, color in drawn]
-    notes, percent = _tooltips(points), _fragmentation(points)
+    # Over what is in use alone, the line of fragmentation, which is about free memory, would hide it.
+    notes, percent = _tooltips(points), _fragmentation(points) if layers == len(_LAYERS) else None
     return Lines(title, *_times(points, series), unit, stacked=True, held=True, notes=notes, percent=percent)
 
 

@@ -15,8 +15,8 @@ _MIN_BARS, _MOST_SHARE = 8, 0.9
 _SIDES = {"device": ("on devices", DEVICE_COMPUTE), "host": ("on hosts", HOST_COMPUTE)}
 _COLUMNS = (
     op_column(meaning="the op's name in the graph"),
-    Column("self_us", "self time", "us", meaning="time in the op itself, without the ops inside it"),
-    Column("self_share", "share", "share", bar=True, meaning="of the self time of all ops on the same side"),
+    Column("self_us", "self time", "us", bar=True, meaning="time in the op itself, without the ops inside it"),
+    Column("self_share", "share", "share", meaning="of the self time of all ops on the same side"),
     Column("cumulative_share", "cumulative share", "share", meaning="of this op and all above it, on the same side"),
     Column("op_type", "type"),
     Column("side", "runs on"),
@@ -66,7 +66,8 @@ def _largest(table: pd.DataFrame, side: str) -> list[Panel]:
     by_type = largest_bars(f"Self time by op type, {where}", rows, "op_type", color)
     if (rows[OP].astype(str) == rows["op_type"].astype(str)).all():  # ops that run one by one have no other name
         return [by_type]
-    return [by_type, largest_bars(f"Self time by op, {where}", rows, OP, color, trim=without_calls)]
+    by_op = largest_bars(f"Self time by op, {where}", rows, OP, color, trim=without_calls)
+    return [Tabs([Tab("by type", lambda: [by_type]), Tab("by op", lambda: [by_op])], shown=2)]
 
 
 def largest_bars(

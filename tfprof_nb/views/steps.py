@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.steps.steps import Steps
-from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Table
+from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Part, Split, Table
 from tfprof_nb.views.categories import STEP_CATEGORIES
 from tfprof_nb.views.step_bars import step_bars
 
@@ -41,9 +41,13 @@ def panels(steps: Steps) -> list[Panel]:
 
 
 def graph(steps: Steps) -> list[Panel]:
-    """Show one bar per step, divided by category; warm-up steps are marked."""
+    """Show one bar per step, divided by category; warm-up steps are marked. A single step lies across the page."""
     if not len(steps.table):
         return []
+    if len(steps.table) == 1:
+        step = steps.table.iloc[0]
+        parts = [Part(category.label, step[key], category.color) for key, category in STEP_CATEGORIES.items()]
+        return [Split(f"The step: {_units.milliseconds(step['step_ms'])}", parts, "ms")]
     bars = step_bars("Step time", steps.table, STEP_CATEGORIES, "time per step")
     return [replace(bars, about=f"median {middle_half(steps)}" if len(steps.timed) >= _FEW else "")]
 
@@ -56,15 +60,16 @@ def middle_half(steps: Steps) -> str:
 
 def _figures(steps: Steps) -> list[Figure]:
     numbers = steps.summary
-    times = steps.timed["step_ms"]
-    low, middle, high = (_units.milliseconds(time) for time in times.quantile([0.25, 0.5, 0.75]))
-    return [
-        Figure("steps", _units.count(numbers["steps"])),
-        Figure("median step", middle, "training steps after warm-up"),
-        Figure("middle half of the steps", f"{low} to {high}" if len(times) >= _FEW else _units.MISSING),
+    median = _units.milliseconds(float(steps.timed["step_ms"].median()))
+    spread = [
         Figure("mean", _units.milliseconds(numbers["step_ms_mean"]), "a few long steps can make it"),
         Figure("shortest", _units.milliseconds(numbers["step_ms_min"])),
         Figure("longest", _units.milliseconds(numbers["step_ms_max"])),
+    ]
+    return [
+        Figure("steps", _units.count(numbers["steps"])),
+        Figure("median step", median, "training steps after warm-up"),
+        *(spread if len(steps.timed) > 1 else []),
         Figure("source of steps", _SOURCES[numbers["source"]], "what shows where each step begins and ends"),
     ]
 

@@ -1,6 +1,5 @@
 """tf.data: how long the program waited for data, and for which stage of the pipeline."""
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -10,8 +9,8 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.tf_data.tf_data import TfData
 from tfprof_nb.analysis.verdict import MODERATELY_PERCENT
-from tfprof_nb.render.panels import Bars, Column, Diagram, Node, Note, Panel, Part, Tab, Table, Tabs
-from tfprof_nb.views.categories import INPUT, OTHER
+from tfprof_nb.render.panels import Box, Column, Network, Note, Panel, Tab, Table, Tabs
+from tfprof_nb.views.categories import OTHER
 
 _MAX_CALLS, _MAX_SLOWEST = 50, 40
 _STAGES = {"Root": "the pipeline's end", "ForeverRepeat": "endless repeat()"}
@@ -160,8 +159,8 @@ def _calls(result: TfData, host: str, pipeline: int) -> list[Panel]:
     ]
     if len(result.table) and (host, pipeline) == (numbers["host"], numbers["pipeline"]):
         latency = _units.milliseconds(numbers["latency_ms"])
-        pages.insert(0, Tab(f"the call above, {latency}", partial(_stages, result.table, quiet=_hardly_waits(result))))
-    return [Tabs(pages, "menu", "rank", shown=1)]
+        pages.insert(0, Tab(f"the one above, {latency}", partial(_stages, result.table, quiet=_hardly_waits(result))))
+    return [Tabs(pages, "menu", "call", shown=1)]
 
 
 def _ranks(count: int) -> list[int]:
@@ -188,17 +187,11 @@ def _call(result: TfData, host: str, pipeline: int, rank: int) -> list[Panel]:
 
 
 def _stages(stages: pd.DataFrame, *, quiet: bool) -> list[Panel]:
-    """Show what one call waited for, and its stages as a diagram and as a table; ``quiet`` names no bottleneck."""
+    """Show what one call waited for, stage by stage, and all numbers of them; ``quiet`` names no bottleneck."""
     if quiet:
         stages = stages.assign(bottleneck=False)
-    waited = stages[stages["critical_ms"] > 0].sort_values("critical_ms", ascending=False)
-    parts = [
-        Part(_described(name), time, INPUT if bottleneck else OTHER)
-        for name, time, bottleneck in zip(waited["name"], waited["critical_ms"], waited["bottleneck"], strict=True)
-    ]
     return [
-        Bars("What the call waited for", parts, "ms"),
-        Diagram("The pipeline, from its sources to its end", list(_nodes(stages))),
+        Network("What the call waited for, from the pipeline's sources to its end", _boxes(stages), OTHER),
         Table(
             "Stages, from the end of the pipeline to its sources",
             stages.assign(delays=stages["critical_ms"] > 0),
@@ -214,16 +207,28 @@ def _described(stage: str) -> str:
     return f"{stage}: {_STAGES[stage]}" if stage in _STAGES else stage
 
 
-def _nodes(stages: pd.DataFrame) -> Iterator[Node]:
-    """Yield a box per stage; a stage feeds the stage whose place in the pipeline its own place begins with."""
-    places = {name: k for k, name in enumerate(stages["long_name"])}
-    for stage in stages.to_dict("records"):
-        consumer = stage["long_name"]
-        while (consumer := consumer.rpartition("::")[0]) and consumer not in places:
+def _boxes(stages: pd.DataFrame) -> list[Box]:
+    """Return a box per stage, sources first; a stage is fed by those whose places begin with its own."""
+    stages = stages.sort_values("long_name", key=lambda names: -names.str.count("::"), kind="stable")
+    rows, waited = stages.to_dict("records"), float(stages["critical_ms"].sum())
+    place = {row["long_name"]: k for k, row in enumerate(rows)}
+    fed: list[list[int]] = [[] for _ in rows]
+    for k, row in enumerate(rows):
+        consumer = row["long_name"]
+        while (consumer := consumer.rpartition("::")[0]) and consumer not in place:
             pass
-        kind: Any = "bottleneck" if stage["bottleneck"] else "path" if stage["critical"] else "plain"
-        added = ["added by TensorFlow"] if stage["injected"] and stage["name"] not in _STAGES else []
-        times = f"total {_units.milliseconds(stage['total_ms'])}, self {_units.milliseconds(stage['self_ms'])}"
-        calls = f"{_units.count(stage['calls'])} call{'s' * (stage['calls'] != 1)}"
-        place = f"from {_units.milliseconds(stage['start_ms'])}, {calls}"
-        yield Node(stage["name"], (times, place, *added), places.get(consumer), kind)
+        if consumer:
+            fed[place[consumer]].append(k)
+    return [_box(row, waited, inputs) for row, inputs in zip(rows, fed, strict=True)]
+
+
+def _box(stage: dict[Any, Any], waited: float, inputs: list[int]) -> Box:
+    """Return a box with two lines: how long the call waited for the stage, and how often and how long it ran."""
+    calls = f"{_units.count(stage['calls'])} call{'s' * (stage['calls'] != 1)}"
+    added = "added by TensorFlow, " if stage["injected"] and stage["name"] not in _STAGES else ""
+    lines = (
+        f"waited for {_units.milliseconds(stage['critical_ms'])}",
+        f"{added}{calls}, total {_units.milliseconds(stage['total_ms'])}",
+    )
+    share = stage["critical_ms"] / waited if waited else 0.0
+    return Box(_described(stage["name"]), lines, share, inputs, "bottleneck" if stage["bottleneck"] else "")

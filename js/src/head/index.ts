@@ -2,6 +2,7 @@ import "./head.css";
 import { askForCell } from "../change/apply";
 import { write } from "../change/copy";
 import { button, element, keepKeys, whenAttached } from "../lib/dom";
+import { enlargeOnClick } from "../lib/enlarge";
 import type { RenderProps } from "../lib/host";
 import { followTheme } from "../lib/theme";
 
@@ -23,7 +24,11 @@ function render({ model, el }: RenderProps<Traits>): () => void {
   const gone = ended(model.get("reopen"));
   el.append(head, gone, hiding(model.get("static_id")));
   followTheme(gone, lifetime.signal, () => {});
-  whenAttached(el, () => keepKeys(el.closest(".widget-vbox") ?? el, lifetime.signal));
+  whenAttached(el, () => {
+    const view = el.closest<HTMLElement>(".widget-vbox") ?? el;
+    keepKeys(view, lifetime.signal);
+    enlargeOnClick(view, lifetime.signal);
+  });
   followTheme(head, lifetime.signal, (dark) =>
     whenAttached(el, () => el.closest(".tfp-view")?.classList.toggle("tfp-dark", dark)),
   );

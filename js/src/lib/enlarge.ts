@@ -18,3 +18,12 @@ export function enlarger(root: HTMLElement, changed: () => void, signal: AbortSi
   document.addEventListener("fullscreenchange", follow, { signal });
   return [toggle];
 }
+
+/** Lets buttons that the kernel drew (render/html.py) fill the screen with the picture around them, and give it back. */
+export function enlargeOnClick(view: HTMLElement, signal: AbortSignal): void {
+  const toggle = (event: Event) => {
+    const place = (event.target as Element).closest(".tfp-enlarge")?.closest(".tfp-network");
+    if (place) void (document.fullscreenElement ? document.exitFullscreen() : place.requestFullscreen());
+  };
+  view.addEventListener("click", toggle, { signal });
+}

@@ -7,6 +7,8 @@ export interface Model<Traits> {
   send(content: unknown): void;
   on(event: string, callback: (content: never, buffers: never) => void): void;
   off(event: string, callback: (content: never, buffers: never) => void): void;
+  /** Has the other widgets of the page, where there is a notebook. */
+  widget_manager?: { get_model(id: string): Promise<unknown> };
 }
 
 export interface RenderProps<Traits> {

@@ -3,6 +3,7 @@ import { element, keepKeys } from "../lib/dom";
 import { significant } from "../lib/format";
 import { listen, type Model, push, type RenderProps } from "../lib/host";
 import { followTheme } from "../lib/theme";
+import { redrawWhenResized } from "./bqplot";
 import { numbers } from "./numbers";
 import { indexAt, type Span } from "./place";
 
@@ -19,6 +20,7 @@ interface Entry {
 
 export interface Traits {
   chart: string;
+  figure?: string;
   title: string;
   x: (number | string)[];
   x_label: string;
@@ -78,6 +80,7 @@ function render({ model, el }: RenderProps<Traits>): () => void {
     const under = (event: PointerEvent) => indexUnder(figure, event, model.get("x"), model.get("span"));
     figure.addEventListener("pointermove", (event) => show(under(event)), { signal });
     figure.addEventListener("pointerleave", rest, { signal });
+    redrawWhenResized(figure, model.get("figure") ?? "", model.widget_manager, signal);
   };
   whenFound(chart, connect, signal);
   root.addEventListener("keydown", (event) => {

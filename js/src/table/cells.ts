@@ -21,9 +21,9 @@ export interface Widths {
   minimum: string;
 }
 
-/** Room to add to the column at an index. */
+/** Room to share between the columns at some indices. */
 export interface Spare {
-  at: number;
+  at: number[];
   px: number;
 }
 
@@ -34,7 +34,7 @@ export interface Spare {
 export function widths(
   columns: readonly Column[],
   rows: number,
-  spare: Spare = { at: 0, px: 0 },
+  spare: Spare = { at: [], px: 0 },
   room: number = Number.POSITIVE_INFINITY,
 ): Widths {
   const texts = columns.findIndex(({ numeric }) => numeric);
@@ -43,7 +43,8 @@ export function widths(
   const each = columns.map((column, index) => {
     const text = column.kind === "code" ? MIN_CODE_CH : MIN_TEXT_CH;
     const { minimum, grow } = width(column, rows, index === 0 ? MIN_FIRST_CH : text, most);
-    return { minimum: spare.px && index === spare.at ? `${minimum} + ${spare.px}px` : minimum, grow };
+    const more = spare.at.includes(index) ? ` + ${spare.px / spare.at.length}px` : "";
+    return { minimum: `${minimum}${more}`, grow };
   });
   return {
     columns: each

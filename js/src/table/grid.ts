@@ -71,7 +71,7 @@ export class Grid {
     this.resize();
   }
 
-  /** Lays the columns out again. If not all have room, the first ones fill the width, so that none is visible in part. */
+  /** Lays the columns out again. If not all have room, the first ones share the width, so that none is visible in part. */
   resize(): void {
     this.layOut();
     const { clientWidth, scrollWidth } = this.root;
@@ -80,7 +80,7 @@ export class Grid {
     const last = whole.at(-1);
     if (scrollWidth > clientWidth && last) {
       const text = this.shownColumns.findIndex(({ numeric }) => !numeric);
-      const widened = text >= 0 && text < whole.length ? text : whole.length - 1;
+      const widened = text >= 0 && text < whole.length ? [text] : whole.map((_, index) => index);
       this.layOut({ at: widened, px: clientWidth - last.offsetLeft - last.offsetWidth });
     }
     this.limit();

@@ -43,8 +43,11 @@ class Breakdown(Result):
     """The cell's time as a tree: ``id parent name kind place count total_ms self_ms share``, the root first.
 
     ``share`` is the part of the cell, 0 to 1. The children of a node and its own ``self_ms`` add up to its
-    ``total_ms``. ``count`` is how often it ran, 0 where that is unknown.
+    ``total_ms``. ``count`` is how often it ran, 0 where that is unknown. Where no cell was captured (not ``of_cell``),
+    the root is the main thread's time from its first recorded event to its last.
     """
+
+    of_cell: bool = True
 
     def largest(self, count: int = 5) -> pd.DataFrame:
         """Return the nodes with the most time that are specific enough to act on, none inside another."""
@@ -120,7 +123,7 @@ def breakdown(
         "line": line,
         "line_share": line_share,
     }
-    return Breakdown(table, summary, _notes(thread, code, cell))
+    return Breakdown(table, summary, _notes(thread, code, cell), of_cell=bool(cell.text))
 
 
 def _notes(thread: MainThread, code: SampledCode, cell: Cell) -> list[str]:

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from tfprof_nb._units import percent, shorten
 from tfprof_nb.render.panels import Box, Network
 from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, compact, legible
+from tfprof_nb.render.theme import VERMILLION
 
 _LINE, _GAP, _BAR = 16, 22, 5
 _WIDEST, _NARROWEST, _SPACE = 420.0, 150.0, 14.0
@@ -46,10 +47,16 @@ def network(chart: Network) -> Markup:
 
 
 def _places(boxes: Sequence[Box]) -> tuple[list[int], list[int]]:
-    """Return the level of each box, one below the lowest of those that feed it, and its number in the level."""
+    """Return the level of each box, below what feeds it and next to the first that it feeds, and its number there."""
     level: list[int] = []
+    fed: list[list[int]] = [[] for _ in boxes]
     for k, box in enumerate(boxes):
-        level.append(1 + max((level[source] for source in box.inputs if source < k), default=-1))
+        before = [source for source in box.inputs if source < k]
+        level.append(1 + max((level[source] for source in before), default=-1))
+        for source in before:
+            fed[source].append(k)
+    for k in reversed(range(len(boxes))):
+        level[k] = min((level[other] for other in fed[k]), default=level[k] + 1) - 1
     seen: Counter[int] = Counter()
     column: list[int] = []
     for one in level:
@@ -77,12 +84,13 @@ def _lanes(boxes: Sequence[Box], level: Sequence[int]) -> dict[tuple[int, int], 
 
 def _box(picture: Picture, box: Box, x: float, y: float, width: float, height: float, color: str) -> None:
     outline = f"M{compact(x)} {compact(y)}h{compact(width)}v{compact(height)}h{compact(-width)}z"
-    picture.path(outline, fill="none", stroke=INK, stroke_width=1)
-    share = percent(100 * box.share)
+    edge, wide = (VERMILLION, 3) if box.mark else (INK, 1)
+    picture.path(outline, fill="none", stroke=edge, stroke_width=wide)
+    color, share = VERMILLION if box.mark else color, " ".join(filter(None, (box.mark, percent(100 * box.share))))
     picture.rect(x, y + height - _BAR, width * min(1.0, box.share), _BAR, color, f"{box.name}: {share}")
     room = int((width - 24 - len(share) * _BOLD) / _BOLD)
     picture.text(x + 8, y + _LINE + 1, shorten(box.name, max(4, room)), weight=600)
-    picture.text(x + width - 8, y + _LINE + 1, share, "end", weight=600)
+    picture.text(x + width - 8, y + _LINE + 1, share, "end", edge, 600)
     for k, line in enumerate(box.lines):
         picture.text(x + 8, y + _LINE * (k + 2) + 1, shorten(line, int((width - 16) / _CHARACTER)))
 
