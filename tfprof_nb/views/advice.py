@@ -1,7 +1,5 @@
 """Advice: what to change, with the evidence and the estimated gain."""
 
-import re
-from functools import partial
 from typing import Any
 
 from tfprof_nb.analysis.advice.advice import Advice
@@ -13,7 +11,6 @@ from tfprof_nb.views import benchmark_input as benchmark_input_view
 from tfprof_nb.views.columns import OP
 from tfprof_nb.views.pages import links_of
 
-_CODE_AT_THE_END = re.compile(r": `([^`]+)`(?=[.,;]|$)")  # of a sentence or its part
 _COLUMNS = (
     Column("gain_low_percent", "could save, from", "percent", meaning="if it can be estimated"),
     Column("gain_high_percent", "to", "percent", meaning="if it can be estimated"),
@@ -62,15 +59,8 @@ def _in_full(row: dict[Any, Any]) -> str:
 
 
 def fix(row: dict[Any, Any]) -> str:
-    """Say what to change, and what that could save; not in code where that stands below."""
-    fix = _CODE_AT_THE_END.sub(partial(_unless_below, change=row["change"]), row["fix"])
-    return f"{fix} {gain_in_words(row['gain_low_percent'], row['gain_high_percent'], row['gain_of'])}".rstrip()
-
-
-def _unless_below(code: re.Match[str], change: str) -> str:
-    """Return the matched code, or no text if it is the change or, shortened, parts of it."""
-    parts = " ".join(code[1].split()).split("…")
-    return "" if all(part in " ".join(change.split()) for part in parts) else code[0]
+    """Say what to change, and what that could save."""
+    return f"{row['fix']} {gain_in_words(row['gain_low_percent'], row['gain_high_percent'], row['gain_of'])}".rstrip()
 
 
 def _code(row: dict[Any, Any]) -> str:

@@ -20,7 +20,16 @@ def findings(found_by):
 
     def told(text, tracing_ms):
         calls = pd.DataFrame(
-            columns=["function", "mode", "calls", "tracings", "expensive_call_percent", "self_ms", "cause"]
+            columns=[
+                "function",
+                "mode",
+                "calls",
+                "tracings",
+                "expensive_call_percent",
+                "self_ms",
+                "cause",
+                "new_shapes",
+            ]
         )
         steps = pd.DataFrame(columns=["host", "phase", "step_name", "step_ms", "start_ms", "epoch", "warm_up"])
         return found_by(
@@ -82,7 +91,14 @@ def test_the_first_batch_of_a_second_model_is_not_traced_again(captured):
 def test_graphs_that_must_be_built_anyway_are_no_gain(found_by, calls, spared):
     """The graph of the first shape, and the one that serves all shapes."""
     cause = f"argument `x` had the shapes (8, 3), (8, 4): {GENERALISE}, or pad"
-    row = {"function": "train_step", "mode": "traced-nonXla", "calls": calls, "tracings": calls, "cause": cause}
+    row = {
+        "function": "train_step",
+        "mode": "traced-nonXla",
+        "calls": calls,
+        "tracings": calls,
+        "cause": cause,
+        "new_shapes": 1,
+    }
     functions = pd.DataFrame([row | {"expensive_call_percent": 90.0, "self_ms": 800.0}])
     evidence = SimpleNamespace(
         functions=SimpleNamespace(table=functions),

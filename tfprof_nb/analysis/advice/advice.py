@@ -34,7 +34,7 @@ _TYPES = {
     "cell_percent": np.float64,
 }
 COLUMNS = list(_TYPES)
-_PLACED = ("finding", "evidence", "fix", "place")  # what may name a line
+_PLACED = ("finding", "evidence", "fix", "without_change", "place")  # what may name a line
 _NEAR = 0.75
 _RANKS = {"high": 0, "medium": 1, "info": 2}
 _NO_STEPS = "Without steps there is little to base advice on. The page Steps says how to get them."

@@ -21,7 +21,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
-from tfprof_nb.analysis.advice.catalogue import rules
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rule import Finding
 from tfprof_nb.analysis.source.caching import with_called
@@ -63,8 +62,6 @@ _DEFAULTS = {
 }
 _CHANCE = re.compile(r"\brandom|\brand(?:n|int)?\(|\brng\b|default_rng|permutation")
 _IN_PYTHON = ("numpy_function", "py_function")
-_SENTENCES = re.compile(r"(?:`[^`]*`|[^.`]|\.(?=\S))+(?:\.|$)\s*")
-_GOES_ON = re.compile(r"(?:Do so|Then|It|That|This|Otherwise|Or|Its|Without it)\b")
 
 
 def checked(evidence: Evidence, finding: Finding) -> Finding:
@@ -81,7 +78,8 @@ def checked(evidence: Evidence, finding: Finding) -> Finding:
         return finding
     code, (file, line) = evidence.code, line_at(finding.place)
     change, why_not = checked_change(code, file, line, finding.change)
-    return replace(finding, change=change) if not why_not else replace(finding, change="", fix=_in_words(finding))
+    fix = finding.without_change if why_not and finding.without_change else finding.fix
+    return replace(finding, change=change, fix=fix)
 
 
 def checked_change(code: Code, file: str, line: int, change: str) -> tuple[str, str]:
@@ -308,19 +306,3 @@ def _within(tree: ast.Module, first: int, last: int, kind: type[Part]) -> Iterat
             at = one.func.end_lineno if isinstance(one, ast.Call) else one.lineno
             if first <= (at or 0) <= last:
                 yield one
-
-
-def _in_words(finding: Finding) -> str:
-    """Return the fix without the sentences that give the change as code; if none is left, why the fault costs time."""
-    kept, left_out, change = list[str](), False, " ".join(finding.change.split())
-    for sentence in _SENTENCES.findall(finding.fix):
-        shown = any(_is_part(code, change) for code in re.findall(r"`([^`]*)`", sentence))
-        left_out = shown or (left_out and bool(_GOES_ON.match(sentence)))
-        if not left_out:
-            kept.append(sentence)
-    return "".join(kept).strip() or rules()[finding.rule].why
-
-
-def _is_part(code: str, change: str) -> bool:
-    """Whether code in a sentence is the change, or shortened the parts of it."""
-    return all(part.strip() in change for part in " ".join(code.split()).split("…"))

@@ -17,6 +17,7 @@ from tfprof_nb.analysis.step_ops.step_ops import StepOps
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _SELECTS = ("Select", "SelectV2")
+_BRANCHES = "A branch of tf.cond runs only if it is chosen."
 
 RULE = Rule(
     "discarded-branch",
@@ -52,23 +53,21 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     place = ops.place(ops.frame_of(side.node))
     change, value = _conditional(evidence.code, place, side.side)
     begins = _heaviest(ops, side.nodes)
-    if change:
-        fix = f"Compute it only where it is needed: {quoted(change, 120)}."
-    else:
-        what = quoted(value, 60) if value else "it"
-        fix = (
-            f"Move all that computes {what}{begins and f' (most of it at {begins})'} into a function, and give that "
-            "function to tf.cond as the branch: tf.cond(condition, function, lambda: other)."
-        )
+    what = quoted(value, 60) if value else "it"
+    moved = (
+        f"Move all that computes {what}{begins and f' (most of it at {begins})'} into a function, and give that "
+        "function to tf.cond as the branch: tf.cond(condition, function, lambda: other)."
+    )
     yield Case(
         100 * share,
         finding=f"tf.where computes both of its values in each step{at(place)}",
         evidence=f"Its condition is a single one, so it returns one value as a whole. Ops that only "
         f"{f'{quoted(value, 60)}' if value else 'the other value'} needs run in "
         f"{_units.share(share)} of each step, also when it is not returned.",
-        fix=f"{fix} A branch of tf.cond runs only if it is chosen.",
+        fix=f"{'Compute it only where it is needed.' if change else moved} {_BRANCHES}",
         place=place,
         change=change,
+        without_change=f"{moved} {_BRANCHES}",
     )
 
 

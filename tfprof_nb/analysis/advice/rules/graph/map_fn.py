@@ -57,7 +57,6 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         return
     place, ragged = ops.place(frame), _is_ragged(graphs, frame)
     change = "" if ragged else vectorized(evidence.code, *line_at(place))
-    instead = f": {quoted(change, 100)}" if change else ""
     yield Case(
         100 * share,
         finding=f"tf.map_fn runs its function for one element after another ({place})",
@@ -65,8 +64,8 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         f"take {_units.share(share)} of each step, with the time to start them.",
         fix=_OF_RAGGED
         if ragged
-        else f"Let tf.vectorized_map run each op once for all elements{instead}. Or give the function the whole "
-        "tensor, if its ops work on it as they are.",
+        else "Let tf.vectorized_map run each op once for all elements. Or give the function the whole tensor, if its "
+        "ops work on it as they are.",
         place=place,
         change=change,
         once_ms=0.0 if ragged else None,

@@ -53,9 +53,10 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         finding=f"One-hot vectors of {_units.count(classes)} classes are multiplied by a matrix{at(place)}",
         evidence=f"The vectors and these products run in {_units.percent(percent)} of each step. All but one "
         "number of each vector is 0.",
-        fix=f"{_fix(instead, classes)}{by_hand}",
+        fix=_fix(instead, classes, by_hand),
         place=instead[0][0] if instead else place,
         change=instead[0][1].change if instead and not by_hand else "",
+        without_change=_fix([], classes, by_hand),
     )
 
 
@@ -65,19 +66,20 @@ def _instead(code: Code, places: Sequence[str]) -> list[tuple[str, Product]]:
     return [(place_of(file, one.line), one) for file, line in made_at if line for one in lookups(code, file, line)]
 
 
-def _fix(instead: Sequence[tuple[str, Product]], classes: int) -> str:
+def _fix(instead: Sequence[tuple[str, Product]], classes: int, by_hand: str) -> str:
     """Say how to compute the same without the vectors."""
     if not instead:
         return (
             "Look the rows up instead: tf.gather(matrix, numbers), or for trained weights "
             f"keras.layers.Embedding({classes}, units) on the class numbers, computes the same without the vectors."
+            f"{by_hand}"
         )
-    lines = [f"{quoted(one.change, 100)} ({place})" for place, one in instead]
+    lines = [f"{quoted(product.change, 100)} ({place})" for place, product in instead]
     others = f" Also {'; '.join(lines[1:])}." if len(lines) > 1 else ""
     how = "Add the rows up" if instead[0][1].transposed else "Look the rows up"
     return (
-        f"{how} instead: {lines[0]} computes the same without the vectors, if all numbers are below "
-        f"{_units.count(classes)}.{others}"
+        f"{how} instead: {lines[0] if by_hand else 'that'} computes the same without the vectors, if all numbers are "
+        f"below {_units.count(classes)}.{others}{by_hand}"
     )
 
 

@@ -17,6 +17,11 @@ from tfprof_nb.decode.sections.graphs import Graphs
 
 _MANY, _LARGE = 16, 1_000_000  # rows of each, numbers in the differences
 _SQUARING = ("Square", "Mul", "Pow")
+_PRODUCT = (
+    "Compute squared distances as |a|² - 2ab + |b|²: one tf.matmul has all products, and there is one number for each "
+    "pair."
+)
+_ROUNDS = "It rounds more where two rows are nearly equal."
 _FORM = (
     "{tf}.maximum({tf}.reduce_sum({rows} ** 2, -1)[:, None] - 2 * {tf}.matmul({rows}, {columns}, transpose_b=True) "
     "+ {tf}.reduce_sum({columns} ** 2, -1)[None, :], {least})"
@@ -66,11 +71,10 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         f"computed{at(place)}",
         evidence=f"They are {_units.count(math.prod(shape))} numbers, {_units.count(width)} for each pair. Ops on "
         f"so many numbers run in {_units.percent(percent)} of each step.",
-        fix="Compute squared distances as |a|² - 2ab + |b|²: one tf.matmul has all products, and there is one "
-        f"number for each pair{f': `{form.change}`' if form else ''}.{needless} It rounds more where two rows are "
-        "nearly equal.",
+        fix=f"{_PRODUCT}{needless} {_ROUNDS}",
         place=summed,
         change=form.change if form else "",
+        without_change=f"{_PRODUCT} {_ROUNDS}",
     )
 
 

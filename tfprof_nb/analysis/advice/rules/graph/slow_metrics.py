@@ -7,7 +7,6 @@ import numpy as np
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.rewriting import with_number
 
@@ -62,7 +61,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         saved=(_LEAST_SAVED * steps_share, steps_share),
         finding=f"The metrics take {_units.percent(percent)} of each step{called}",
         evidence=f"During that time, only ops of metrics run.{each}{f' They are made at {listed}.' if found else ''}",
-        fix=f"Use fewer thresholds, {quoted(change, 100)}{_alike(len(numbers))}." if change else _FEWER,
+        fix=f"Use fewer thresholds, such as Keras' default of {_USUAL}{_alike(len(numbers))}." if change else _FEWER,
         place=place,
         change=change,
     )

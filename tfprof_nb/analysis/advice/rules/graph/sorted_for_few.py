@@ -8,7 +8,7 @@ import numpy as np
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import at, quoted
+from tfprof_nb.analysis.advice.wording import at
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.syntax import assigned_name, holds, name_of, replaced, scopes
 from tfprof_nb.analysis.step_ops.shapes import last_dimension
@@ -54,13 +54,12 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     change = _only_first(evidence.code, *line_at(place))
     several = found[0].kept > 1
     first = f"first {_units.count(found[0].kept)}" if several else "number at a single place"
-    instead = quoted(change, 120) if change else "tf.math.top_k(x, k)"
     yield Case(
         percent,
         finding=f"Rows of {_units.count(found[0].length)} numbers are sorted for their {first}{at(place)}",
         evidence=f"Sorting runs in {_units.percent(percent)} of each step. Of each sorted row, only the {first} "
         f"{'are' if several else 'is'} used.",
-        fix=f"Find the first ones of each row without sorting the others: {instead}.",
+        fix="Find the first ones of each row with tf.math.top_k, which leaves the others unsorted.",
         place=place,
         change=change,
     )

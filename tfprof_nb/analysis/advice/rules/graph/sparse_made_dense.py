@@ -6,7 +6,7 @@ from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import at, quoted
+from tfprof_nb.analysis.advice.wording import at
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.products import with_sparse
 from tfprof_nb.analysis.step_ops.shapes import last_dimension, origin_of, sizes
@@ -43,14 +43,13 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     made_at = ops.place(ops.frame_of(int(np.flatnonzero(made)[0])))
     columns = _rows_of_other(str(graphs.nodes["takes"].iloc[int(np.flatnonzero(products)[0])]))
     place, change = _instead(evidence.code, made_at)
-    instead = f"{quoted(change, 100)} ({place})" if change else "tf.sparse.sparse_dense_matmul(sparse, matrix)"
     yield Case(
         percent,
         finding=f"A sparse matrix of {_units.count(columns)} columns is made dense and multiplied{at(made_at)}",
         evidence=f"Making it dense and the products with it, their gradients too, run in "
         f"{_units.percent(percent)} of each step. They multiply all of its zeros.",
-        fix=f"Multiply it as it is: {instead} works on the numbers that it holds only. That is faster as long as "
-        "few of its numbers are not 0.",
+        fix="Multiply it as it is: tf.sparse.sparse_dense_matmul(sparse, matrix) works on the numbers that it holds "
+        "only. That is faster as long as few of its numbers are not 0.",
         place=place or made_at,
         change=change,
     )

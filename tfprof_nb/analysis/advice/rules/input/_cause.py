@@ -29,7 +29,8 @@ class Cause:
 
     ``percent`` is the share of the steps that the cause takes where it costs more than the waiting, ``beside_percent``
     the share of the time between the steps that the change may save too. ``rule`` is the id of its rule, empty
-    where the cause is unknown. ``instead_of`` are cases that say less about the same time: the rule, and the subject.
+    where the cause is unknown. ``without_change`` is the fix in other words, where the code cannot be shown, and
+    ``instead_of`` are cases that say less about the same time: the rule, and the subject.
     """
 
     name: str = ""
@@ -44,6 +45,7 @@ class Cause:
     beside_percent: float = 0.0
     rule: str = ""
     instead_of: tuple[tuple[str, str], ...] = ()
+    without_change: str = ""
 
 
 def cause_rule(

@@ -65,7 +65,7 @@ def _cases(evidence: Evidence, file: str, line: int, time_ms: float, percent: fl
         percent,
         finding=f"adapt takes {_units.percent(percent)} of the cell's time: it gets {elements} ({place})",
         evidence=f"{quoted(code.line(file, line))} took {_units.milliseconds(time_ms)}. {_ONE_BY_ONE}",
-        fix=f"{condition}: {quoted(change or f'.{method}({_BATCH})', 120)}. {_SAME}",
+        fix=f"{condition}: `.{method}({_BATCH})`. {_SAME}",
         place=place,
         change=change,
     )

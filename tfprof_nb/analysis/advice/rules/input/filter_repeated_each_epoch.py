@@ -59,10 +59,11 @@ def cause(evidence: Evidence) -> Cause | None:
     return Cause(
         f"{function} is called for each single element, anew in each of {passes} epochs",
         f"the slowest stage of the input pipeline is Filter ({line}, {quoted(code.at(line))})",
-        f"Cache what the filter keeps{behind}: {quoted(change, 120)}, if that fits in memory. Then only the "
-        f"first epoch runs {function}.",
+        f"Cache what the filter keeps{behind}, if that fits in memory. Then only the first epoch runs {function}.",
         change,
         place=line,
+        without_change=f"Where {function} decides the same in each epoch, `.cache()` behind the filter lets only the "
+        "first epoch run it.",
         least_saved=LEAST_SAVED * (passes - 1) / passes,
         most_saved=(passes - 1) / passes,
     )

@@ -82,6 +82,7 @@ def _tensorflows(evidence: Evidence) -> Cases:
         cause.fix or _prepare(evidence.tf_data),
         cause.place,
         cause.change,
+        cause.without_change,
         severity=severity,
         gain=(
             percent,

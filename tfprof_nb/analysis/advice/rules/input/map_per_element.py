@@ -6,7 +6,6 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, from_busy_cores
 from tfprof_nb.analysis.advice.rules.input._stages import stage_of
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.caching import batched_before
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.mapped import batch_behind, lines_mapped, mapped_calls, mapped_name, maps_batches
@@ -54,11 +53,8 @@ def cause(evidence: Evidence) -> Cause | None:
     behind = f"`{code.call(*batch, 'batch')}` ({place_of(*batch)})" if batch else "`.batch(...)`"
     takes_batches = maps_batches(code, *line_at(line))
     moved = batched_before(code, *line_at(line)) if takes_batches else None
-    change = moved.change if moved else ""
-    plain = change and "\n" not in change
-    move = f"Batch first: {quoted(change, 120)}" if plain else f"Move `{call}` behind {behind}"
     fix = (
-        f"{move}: {mapped} then works on whole batches."
+        f"Move `{call}` behind {behind}: {mapped} then works on whole batches."
         if takes_batches
         else f"Write {mapped} for whole batches (their first axis is the batch), and move `{call}` behind {behind}."
     )
@@ -69,7 +65,7 @@ def cause(evidence: Evidence) -> Cause | None:
         f"{mapped} ({line}) runs {_units.count(elements)} times for one batch. Its ops take "
         f"{_units.microseconds(op_us)} each on average, so most of the time goes into starting them",
         fix,
-        change,
+        moved.change if moved else "",
         place=place_of(line_at(line)[0], moved.line) if moved else line,
         least_saved=_LEAST_SAVED * share,
         most_saved=share,

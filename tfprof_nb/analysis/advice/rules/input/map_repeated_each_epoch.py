@@ -48,6 +48,7 @@ def cause(evidence: Evidence) -> Cause | None:
         f"{kept.to_do}, if what {function} returns fits in memory. Then only the first epoch runs {function}.",
         kept.change,
         place=kept.place,
+        without_change=kept.without_change(function),
         least_saved=0.35 * (passes - 1) / passes,
         most_saved=(passes - 1) / passes,
         beside_percent=_taken_from_model(evidence, line) * (passes - 1) / passes,

@@ -3,7 +3,6 @@
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import line_of_stage, of_keras, shown_stage, slow_name, stage_of
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import end_of_pipeline, with_call
 
@@ -32,7 +31,7 @@ def cause(evidence: Evidence) -> Cause | None:
     return Cause(
         "the pipeline has no prefetch, so it and the step take turns",
         shown_stage(evidence),
-        f"End the pipeline with prefetch: {quoted(change or '.prefetch(tf.data.AUTOTUNE)', 120)}.",
+        "End the pipeline with `.prefetch(tf.data.AUTOTUNE)`.",
         change,
         place=place_of(file, end) if change else line,
         least_saved=0.2,

@@ -41,6 +41,7 @@ def cause(evidence: Evidence) -> Cause | None:
         f"{kept.to_do}, if all that {function} makes fits in memory. Then only the first epoch runs {function}.",
         kept.change,
         place=kept.place,
+        without_change=kept.without_change(function),
         least_saved=LEAST_SAVED * (passes - 1) / passes,
         most_saved=(passes - 1) / passes,
         beside_percent=from_busy_cores(evidence, in_python_ms(evidence)) * (passes - 1) / passes,

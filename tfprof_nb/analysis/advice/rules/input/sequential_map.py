@@ -10,7 +10,6 @@ from tfprof_nb.analysis.advice.rules.input._stages import (
     shown_stage,
     stage_of,
 )
-from tfprof_nb.analysis.advice.wording import quoted
 
 RULE = cause_rule(
     "sequential-map",
@@ -34,7 +33,7 @@ def cause(evidence: Evidence) -> Cause | None:
     return Cause(
         f"{mapped} works on one element at a time",
         shown_stage(evidence),
-        f"Let it work on several at once{drawing}: {quoted(change, 120)}.",
+        f"Let it work on several at once{drawing}: `num_parallel_calls=tf.data.AUTOTUNE`.",
         change,
         place=line,
         least_saved=0.2,

@@ -89,5 +89,4 @@ def _endless(evidence: Evidence, place: str, steps: int) -> tuple[str, str]:
     if known and known.kind == "keras dataset":
         return f"{_PY_DATASET}.", ""
     change = repeated(evidence.code, file, line, steps) if steps else ""
-    told = f": `{_units.shorten(change, 140)}`" if change else ""
-    return f"{_ENDLESS.format(steps or 'n')}{told}.", change
+    return f"{_ENDLESS.format(steps or 'n')}.", change

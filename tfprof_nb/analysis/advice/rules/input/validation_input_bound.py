@@ -58,6 +58,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         cause.fix or "End the validation set's pipeline with `.cache()`: it is the same in each epoch.",
         cause.place,
         cause.change,
+        cause.without_change,
         gain=(percent, cause.least_saved * percent, cause.most_saved * at_most(percent)),
         subject=cause.rule,
     )

@@ -17,7 +17,7 @@ _MIN_SAMPLES = 10
 _ALL_SAVED = 0.6, None
 _LEAVE_IT = ("fit", "evaluate", "predict", "save", "save_weights", "get_weights", "reset_metrics", "reset_states")
 _NEEDS_THE_LAST = "The loop asks the model between the calls, so one call cannot replace them. "
-_IS_ONE_BATCH = "Each trains on one batch: do that without a pipeline, `{}`."
+_IS_ONE_BATCH = "Each trains on one batch: do that without a pipeline, by {}.train_on_batch."
 _FOR_ONE_BATCH = "For small parts that are one batch each, {}.train_on_batch starts faster."
 _VALIDATE = (
     " Let fit validate, with `validation_data=`, and stop with keras.callbacks.EarlyStopping: the pipeline of the "
@@ -77,7 +77,7 @@ def _case(
     single = needs_the_last and _single_batches(evidence)
     change = trained_on_batch(evidence.code, *line_at(place)) if single else ""
     if needs_the_last:
-        fix = _NEEDS_THE_LAST + (_IS_ONE_BATCH.format(change) if change else _FOR_ONE_BATCH.format(model))
+        fix = _NEEDS_THE_LAST + (_IS_ONE_BATCH if change else _FOR_ONE_BATCH).format(model)
     else:
         fix = _once(model, call, loop, stored_in(loop))
     return Case(

@@ -44,7 +44,6 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
     models = dict.fromkeys(evidence.code.owner(*line_at(place), "fit") or "model" for place in places)
     called = " and ".join(f"{model}.fit" for model in models)
     change = trained_on_batch(evidence.code, *line_at(places[0]))
-    first = f"`{_units.shorten(change, 100)}`" if change else "`train_on_batch` in place of `fit`"
     others = f" Do the same at {' and '.join(places[1:])}." if places[1:] else ""
     calls = int(fits["count"].sum())
     yield Case(
@@ -54,7 +53,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
         f"{in_code(places[0], evidence.code.at(places[0]))}{' and ' * bool(places[1:])}{' and '.join(places[1:])}: "
         f"{_units.count(calls)} calls took {_units.milliseconds(float(fits['total_ms'].sum()))}, and "
         f"{_units.milliseconds(starting_ms)} of that not for their steps.",
-        f"Train on the batch without a pipeline: {first}.{others}",
+        f"Train on the batch without a pipeline: `train_on_batch` in place of `fit`.{others}",
         places[0],
         change,
         subject=next(iter(models)),

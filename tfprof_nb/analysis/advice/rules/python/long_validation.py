@@ -48,7 +48,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
     percent = 100 * time_ms / max(float(tree["total_ms"].iloc[0]), 1e-9)
     steps = tree.loc[tree.index.str.fullmatch("cell/validation(@[^/]*)?/step"), "count"].sum()
     change = _in_larger_batches(evidence, place)
-    larger = f"Validate in larger batches: `{_units.shorten(change, 140)}`. " if change else ""
+    larger = f"Validate in larger batches, `validation_batch_size={_LARGER}`. " if change else ""
     yield Case(
         percent,
         f"Validation takes {_units.percent(percent)} of the cell's time, more than the training",

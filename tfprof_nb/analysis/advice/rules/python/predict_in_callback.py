@@ -43,15 +43,16 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         place, code = place_of(file, line), evidence.code.line(file, line)
         model = evidence.code.owner(file, line, "predict") or "model"
         itself = on_batch(evidence.code, file, line, "predict")
-        skipping = f" Or skip that pipeline: {quoted(itself, 120)}." if itself else ""
+        once = f"Call {model}.predict once, with all examples in one array."
         yield Case(
             method.percent,
             finding=f"{method.takes}: it calls {model}.predict again and again",
             evidence=f"{method.ran}. {_units.share(share)} of this time goes into starting and ending the calls in "
             f"{quoted(code)} ({place}): each sets up an input pipeline of its own.",
-            fix=f"Call {model}.predict once, with all examples in one array.{skipping}",
+            fix=f"{once} Or skip that pipeline, with `predict_on_batch`." if itself else once,
             place=place,
             change=itself,
+            without_change=once,
             saved=(LEAST_SAVED * share, None),
             severity=method.severity,
             subject=method.name,

@@ -55,7 +55,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         alike = [other for other in others if one_batch or _has_one_batch(evidence, name, other)]
         likewise = f" Do the same at {' and '.join(alike)}." if alike else ""
         each = "Each call" if one_batch else "Each of its calls"
-        fix = f"{each} has one batch: skip the pipeline, `{itself}`.{likewise}" if itself else f"{once}."
+        fix = f"{each} has one batch: skip the pipeline, with `predict_on_batch`.{likewise}" if itself else f"{once}."
         fix += f" Where no call needs the result of another: {once[:1].lower()}{once[1:]}." if itself else ""
         # What each call computes is part of what a single call, or the model itself, does faster.
         changed = rows[(rows["file"] == first["file"]) & (rows["line"] == first["line"])] if itself else rows
@@ -74,6 +74,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
             fix=fix,
             place=place,
             change=itself,
+            without_change=f"{once}.",
             gain=(min(percent, 100.0), LEAST_SAVED * least, at_most(max(least, most))),
             subject=f"{model}.{name}",
             # What such a call waits for is the beginning of its own pipeline; then it ends that pipeline's iterator.

@@ -3,7 +3,6 @@
 import ast
 import re
 
-from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._callbacks import methods
@@ -84,8 +83,8 @@ def _default(evidence: Evidence, callback: str, method: str) -> tuple[str, str, 
         change = with_value(evidence.code, given.file, given.line, callback, name, default)
         rarer = f", or {name}=5, to write them every 5 epochs" if name == "histogram_freq" and value == "1" else ""
         often = "after each epoch" if not after_batches else "during the epochs"
-        told = _units.shorten(change or f"{callback}(..., {name}={default})", 120)
-        return f"With {name}={value} it {does} {often}. Instead: `{told}`{rarer}.", place_of(*given[:2]), change
+        fix = f"With {name}={value} it {does} {often}. Instead: `{name}={default}`{rarer}."
+        return fix, place_of(*given[:2]), change
     return otherwise, "", ""
 
 

@@ -64,9 +64,7 @@ def _wait(evidence: Evidence, rows: pd.DataFrame, file: str, line: int, percent:
     kept = _APPENDED.match(code)
     change = f"{kept[1]}.append({kept[3]})  # convert after the loop: [{kept[2]}(x) for x in {kept[1]}]" if kept else ""
     fix = (
-        f"Keep the tensors, and convert them after the loop: `{kept[1]}.append({kept[3]})`."
-        if kept
-        else "Convert it every 50 steps only, not in each."
+        "Keep the tensors, and convert them after the loop." if kept else "Convert it every 50 steps only, not in each."
     )
     return Case(
         overlap,

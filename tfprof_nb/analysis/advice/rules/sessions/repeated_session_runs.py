@@ -4,7 +4,6 @@ from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
 from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, MIN_SAMPLES
 from tfprof_nb.analysis.advice.rules.sessions import SESSION_RUN
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.session_graphs import runs_as_one
 
@@ -46,8 +45,8 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
             finding=f"{len(together.lines)} runs of a session are fed the same: {evidence.of_training(percent)}",
             evidence=f"The runs at {all_of_them} are given the same values, one after the other. What they have in "
             "common, such as the forward pass, is computed in each.",
-            fix=f"Fetch all in one run, in the place of these: {quoted(together.code, 120)}. What is "
-            "fetched beside a training op is that from before its update.",
+            fix="Fetch all in one run, in the place of these. What is fetched beside a training op is that from before "
+            "its update.",
             place=first,
             change=together.code,
         )

@@ -181,7 +181,7 @@ def _tensor_for(code: Code, name: str, argument: str, cause: str, file: str, lin
         return Remedy(fix, place_of(file, line) if line else "")
     before, call, arguments = code.line(*called).partition(f"{name}(")
     change = f"{before}{call}" + re.sub(rf"\b{argument}\b(?! *=)", tensor, arguments)
-    return Remedy(f"Pass a tensor for {argument}: `{_units.shorten(change, 100)}`.", place_of(*called), change)
+    return Remedy(f"Pass a tensor for {argument}: `{tensor}`.", place_of(*called), change)
 
 
 def _needing_numbers(code: Code, file: str, line: int, argument: str) -> list[str]:
