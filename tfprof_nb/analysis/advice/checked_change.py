@@ -27,7 +27,17 @@ from tfprof_nb.analysis.source.caching import with_called
 from tfprof_nb.analysis.source.changed_text import ChangedText, changed_text, reindented, split_imports
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.pipelines import is_dataset
-from tfprof_nb.analysis.source.syntax import FUNCTIONS, bound_by, first_given, holds, name_of, names_of_scope, parsed
+from tfprof_nb.analysis.source.syntax import (
+    FUNCTIONS,
+    bound_by,
+    calls_in,
+    chain,
+    first_given,
+    holds,
+    name_of,
+    names_of_scope,
+    parsed,
+)
 
 Part = TypeVar("Part", bound=ast.expr)
 # How rules call modules, and the modules.
@@ -243,9 +253,9 @@ def _of_pipelines(
     if (mixes or drops) and _is_tested_with(code, new, written):
         yield "predict or evaluate would get other rows, or another order"
     for call in added:
-        chain = list(_chain(call))
         if name_of(call.func) == "cache":
-            given = [one for part in chain for one in part.args if name_of(part.func) in ("map", "from_generator")]
+            making = [part for part in chain(call) if name_of(part.func) in ("map", "from_generator")]
+            given = [argument for part in making for argument in part.args]
             if any(_may_draw(code, file, one) for one in given):
                 yield "what is drawn at random would be kept"
     if _mixes_batches(written) and not _mixes_batches(before):
@@ -272,23 +282,15 @@ def _is_tested_with(code: Code, tree: ast.Module, written: list[ast.Call]) -> bo
     return False
 
 
-def _chain(call: ast.Call) -> Iterator[ast.Call]:
-    """Yield the calls before a method in its chain, the last one first."""
-    value = call.func.value if isinstance(call.func, ast.Attribute) else None
-    if isinstance(value, ast.Call):
-        yield value
-        yield from _chain(value)
-
-
 def _mixes_batches(calls: Iterable[ast.Call]) -> bool:
     shuffles = [call for call in calls if name_of(call.func) == "shuffle"]
-    return any(name_of(part.func) in _BATCHED for call in shuffles for part in _chain(call))
+    return any(name_of(part.func) in _BATCHED for call in shuffles for part in chain(call))
 
 
 def _may_draw(code: Code, file: str, given: ast.expr) -> bool:
     """Whether what a stage calls may draw at random, as texts show; Python without one may."""
     for one in with_called(code, file, ast.Expr(given)):
-        in_python = [call for call in ast.walk(one) if isinstance(call, ast.Call) and name_of(call.func) in _IN_PYTHON]
+        in_python = [call for call in calls_in(one) if name_of(call.func) in _IN_PYTHON]
         unseen = [call for call in in_python if not _is_seen(code, file, first_given(call))]
         if unseen or _CHANCE.search(ast.unparse(one)):
             return True

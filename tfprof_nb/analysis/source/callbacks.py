@@ -4,7 +4,7 @@ import ast
 from typing import NamedTuple
 
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.syntax import name_of
+from tfprof_nb.analysis.source.syntax import arguments, name_of
 
 _LOGS = 2  # of the parameters: self, the number of the epoch or batch, logs
 _WRITING = ("update", "setdefault", "__setitem__")
@@ -34,7 +34,7 @@ def needed(code: Code, file: str, line: int) -> Needed:
     >>> needed(Code({"cell": "def on_epoch_end(self, epoch, logs=None):\n    self.score(logs)"}), "cell", 1)
     Needed(keys=[], changes_model=False, unknown=True)
     """
-    function = next((one for one in code.nodes(file, ast.FunctionDef) if one.lineno == line), None)
+    function = code.function_at(file, line)
     if function is None:
         return Needed([], changes_model=False, unknown=True)
     parameters = [one.arg for one in function.args.args]
@@ -51,7 +51,7 @@ def needed(code: Code, file: str, line: int) -> Needed:
             if of_logs and called in _WRITING:
                 keys.update(dict.fromkeys(_keys(one)))
             changes |= called in _CHANGING_MODELS
-            unknown |= not of_logs and any(isinstance(given, ast.Name) and given.id == logs for given in _given(one))
+            unknown |= not of_logs and any(isinstance(given, ast.Name) and given.id == logs for given in arguments(one))
     return Needed([*keys], changes, unknown)
 
 
@@ -78,10 +78,6 @@ def given_to(code: Code, name: str, keyword: str) -> Given | None:
         return None
     file, found = giving[0]
     return Given(file, found.value.lineno, found.value)
-
-
-def _given(call: ast.Call) -> list[ast.expr]:
-    return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
 def _key(node: ast.expr) -> str:

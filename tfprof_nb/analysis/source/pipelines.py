@@ -113,8 +113,7 @@ def _functions_around(code: Code, file: str, statement: ast.stmt) -> list[ast.Fu
 
 def _given(code: Code, file: str, name: ast.Name) -> tuple[str, ast.expr] | None:
     """Return what is given for a name that is a parameter of its function; the name itself if that is unknown."""
-    functions = [one for one in code.nodes(file, ast.FunctionDef) if holds(one, name.lineno)]
-    function = max(functions, key=lambda one: one.lineno, default=None)
+    function = code.function(file, name.lineno)
     parameters = [one.arg for one in function.args.args] if function else []
     if function is None or name.id not in parameters or _stored_before(function, name):
         return None

@@ -6,7 +6,7 @@ import textwrap
 from typing import TypeGuard
 
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.syntax import assigned_name, end_of, holds, name_of
+from tfprof_nb.analysis.source.syntax import arguments, assigned_name, end_of, holds, name_of
 
 # Arguments of `fit` that are of a batch, and those that are of the pipeline around it.
 _OF_BATCH, _OF_PIPELINE = ("x", "y", "sample_weight"), ("verbose", "batch_size", "shuffle")
@@ -28,7 +28,7 @@ def with_argument(code: Code, file: str, line: int, function: str, argument: str
     call = code.call_at(file, line, function)
     if call is None:
         return ""
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    given = arguments(call)
     closing = end_of(call)[0], end_of(call)[1] - 1
     behind = max(map(end_of, given), default=closing)
     # Behind the last argument, unless that stands in parentheses, which have no place in the syntax tree.
@@ -98,11 +98,10 @@ def without_argument(code: Code, file: str, line: int, keyword: str) -> tuple[in
     (1, "model.compile(\n    'sgd',\n)")
     """
     for call in code.nodes(file, ast.Call):
-        given = [*call.args, *(each.value for each in call.keywords)]
         for each in call.keywords:
             if each.arg == keyword and each.lineno == line:
                 begin = each.lineno, each.col_offset
-                behind = [end_of(value) for value in given if end_of(value) < begin]
+                behind = [end_of(value) for value in arguments(call) if end_of(value) < begin]
                 places = ((one.lineno, one.col_offset) for one in call.keywords)
                 following = min((place for place in places if place > begin), default=None)
                 left_out = (max(behind), end_of(each.value)) if behind else (begin, following or end_of(each.value))

@@ -3,6 +3,8 @@
 import ast
 from collections.abc import Iterator
 
+from tfprof_nb.analysis.source.syntax import calls_in, holds, stored_in
+
 # Calls that make a tensor of what they get, and that do nothing else.
 _MAKING_TENSORS = ("tf.constant", "tf.convert_to_tensor", "tf.cast", "tf.sparse.from_dense", "tf.ragged.constant")
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
@@ -18,21 +20,18 @@ def same_each_time(tree: ast.Module, line: int) -> str:
     >>> same_each_time(ast.parse(text), 2), same_each_time(ast.parse(text), 3)
     ('tf.constant(table)', '')
     """
-    around = [node for node in ast.walk(tree) if isinstance(node, (*_LOOPS, ast.FunctionDef)) and _in_body(node, line)]
+    holding = (node for node in ast.walk(tree) if isinstance(node, (*_LOOPS, ast.FunctionDef)) and holds(node, line))
+    around = [node for node in holding if node.lineno < line]
     if not around:
         return ""
-    changing = set(_changed_in_place(tree)) | {name for node in around for name in _assigned(node)}
+    changing = set(_changed_in_place(tree)) | {name for node in around for name in stored_in(node)}
     # A function may run again and again, and see another value of what a loop elsewhere assigns.
-    changing |= {name for node in ast.walk(tree) if isinstance(node, _LOOPS) for name in _assigned(node)}
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.lineno <= line <= _last(node))
+    changing |= {name for node in ast.walk(tree) if isinstance(node, _LOOPS) for name in stored_in(node)}
+    calls = (call for call in calls_in(tree) if holds(call, line))
     for call in sorted(calls, key=lambda node: -len(ast.unparse(node))):
         if ast.unparse(call.func) in _MAKING_TENSORS and _is_same(call, changing):
             return ast.unparse(call)
     return ""
-
-
-def _in_body(node: ast.For | ast.While | ast.AsyncFor | ast.FunctionDef, line: int) -> bool:
-    return node.lineno < line <= _last(node)
 
 
 def _is_same(call: ast.Call, changing: set[str]) -> bool:
@@ -49,15 +48,6 @@ def _reads(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Attribute) and call.func.attr in _READING
 
 
-def _assigned(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a loop or a function assigns, with a function's parameters."""
-    for one in ast.walk(node):
-        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store):
-            yield one.id
-        elif isinstance(one, ast.arg):
-            yield one.arg
-
-
 def _changed_in_place(tree: ast.Module) -> Iterator[str]:
     """Yield names whose values may change without an assignment: by an index, a method or a function that gets them."""
     for node in ast.walk(tree):
@@ -70,7 +60,3 @@ def _changed_in_place(tree: ast.Module) -> Iterator[str]:
             yield owner.id
         if not ast.unparse(node.func).startswith(("tf.", "len", "range", "enumerate", "zip", "print")):
             yield from (one.id for one in node.args if isinstance(one, ast.Name))
-
-
-def _last(node: ast.stmt | ast.expr) -> int:
-    return node.end_lineno or node.lineno

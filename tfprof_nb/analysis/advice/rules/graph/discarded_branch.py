@@ -11,7 +11,7 @@ from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import at, quoted
 from tfprof_nb.analysis.source.code import Code, line_at
-from tfprof_nb.analysis.source.syntax import holds, name_of, replaced
+from tfprof_nb.analysis.source.syntax import calls_in, replaced
 from tfprof_nb.analysis.step_ops.called import with_called
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 from tfprof_nb.decode.sections.graphs import Graphs
@@ -119,12 +119,12 @@ def _heaviest(ops: StepOps, own: Bools) -> str:
 def _conditional(code: Code, place: str, side: int) -> tuple[str, str]:
     """Return the line with `tf.cond` if the costly value is a call in it, and that value as it stands there."""
     file, line = line_at(place)
-    calls = [one for one in code.nodes(file, ast.Call) if name_of(one.func) == "where" and holds(one, line)]
+    calls = code.calls(file, line, "where")
     if len(calls) != 1 or len(calls[0].args) != 3 or calls[0].keywords:
         return "", ""
     call, statement = calls[0], code.statement(file, line)
     condition, *values = (ast.unparse(one) for one in call.args)
-    computed = any(isinstance(one, ast.Call) for one in ast.walk(call.args[side]))
+    computed = any(calls_in(call.args[side]))
     whole_line = statement is not None and statement.lineno == statement.end_lineno
     if not computed or not whole_line or statement is None:
         return "", values[side - 1]

@@ -12,7 +12,7 @@ from tfprof_nb.analysis.advice.rule import VECTORISING_MS, Case, Cases, Earlier,
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.placed_ops import creating_nodes
-from tfprof_nb.analysis.source.syntax import holds, name_of, replaced
+from tfprof_nb.analysis.source.syntax import replaced
 from tfprof_nb.analysis.step_ops.called import with_called
 from tfprof_nb.analysis.step_ops.small_ops import cost_of
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
@@ -82,7 +82,7 @@ def vectorized(code: Code, file: str, line: int) -> str:
     'y = tf.vectorized_map(f, (a, b)) + 1'
     """
     statement = code.statement(file, line)
-    calls = [one for one in code.nodes(file, ast.Call) if name_of(one.func) == "map_fn" and holds(one, line)]
+    calls = code.calls(file, line, "map_fn")
     if statement is None or len(calls) != 1 or statement.lineno != line or hasattr(statement, "body"):
         return ""
     call = calls[0]

@@ -11,7 +11,7 @@ from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import at
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
-from tfprof_nb.analysis.source.syntax import name_of, scopes
+from tfprof_nb.analysis.source.syntax import calls_in, name_of, replaced, scope_of
 from tfprof_nb.analysis.step_ops.shapes import Shape, sizes
 from tfprof_nb.decode.sections.graphs import Graphs
 
@@ -121,16 +121,14 @@ def _matrix_form(code: Code, file: str, line: int) -> _MatrixForm | None:
     >>> form.change[:40], form.change[-46:], form.line, form.needless
     ('d = tf.maximum(tf.reduce_sum(x ** 2, -1)', '+ tf.reduce_sum(y ** 2, -1)[None, :], 0.0) / 2', 2, [1])
     """
-    for scope in scopes(code.syntax(file), line):
-        for statement in (node for node in ast.walk(scope) if isinstance(node, ast.stmt)):
-            for call in (node for node in ast.walk(statement) if isinstance(node, ast.Call)):
-                needless: list[int] = []
-                form = _form(call, scope, needless)
-                if form and line in (call.lineno, *needless) and statement.lineno == statement.end_lineno:
-                    before = code.line(file, call.lineno).encode()
-                    begin, end = (at - statement.col_offset for at in (call.col_offset, call.end_col_offset or 0))
-                    change = before[:begin] + form.encode() + before[end:]
-                    return _MatrixForm(call.lineno, change.decode(), sorted(needless))
+    scope = scope_of(code.syntax(file), line)
+    for statement in (node for node in ast.walk(scope) if isinstance(node, ast.stmt)):
+        for call in calls_in(statement):
+            needless: list[int] = []
+            form = _form(call, scope, needless)
+            if form and line in (call.lineno, *needless) and statement.lineno == statement.end_lineno:
+                change = replaced(code.text(file), statement, call, form)
+                return _MatrixForm(call.lineno, change, sorted(needless))
     return None
 
 

@@ -10,7 +10,7 @@ from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import at
 from tfprof_nb.analysis.source.code import Code, line_at
-from tfprof_nb.analysis.source.syntax import assigned_name, holds, name_of, replaced, scopes
+from tfprof_nb.analysis.source.syntax import assigned_name, name_of, replaced, scope_of
 from tfprof_nb.analysis.step_ops.shapes import last_dimension
 from tfprof_nb.decode.sections.graphs import Graphs
 
@@ -112,10 +112,10 @@ def _only_first(code: Code, file: str, line: int) -> str:
     ''
     """
     statement = code.statement(file, line)
-    calls = [one for one in code.nodes(file, ast.Call) if name_of(one.func) in ("sort", "argsort") and holds(one, line)]
+    calls = code.calls(file, line, "sort", "argsort")
     if statement is None or len(calls) != 1 or statement.lineno != statement.end_lineno or not calls[0].args:
         return ""
-    call, scope = calls[0], scopes(code.syntax(file), line)[0]
+    call, scope = calls[0], scope_of(code.syntax(file), line)
     name = assigned_name(statement) if isinstance(statement, ast.Assign) and statement.value is call else ""
     parts = [node for node in ast.walk(scope) if isinstance(node, ast.Subscript) and _is_part_of(node, call, name)]
     numbers = {_first_of(node) for node in parts}

@@ -19,13 +19,14 @@ from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT
 # The training and the thread that makes the batches keep as many busy by themselves.
 _FEW_CORES = 2
 _BUSY, _HALF = 0.7, 0.5  # of the cores; of the time in which the work may take them from the model
+_SAVED = 0.3, 1.0  # of the waiting, where a rule does not know more
 _SLEEPING_CODE = re.compile(r"\bsleep\(")
 _WAITING_CODE = re.compile(r"\brequests\.|urlopen|urllib|\bhttpx?\.|socket|\.recv\(|boto3|\bs3\.|bigquery")
 
 
 @dataclass(frozen=True)
 class Cause:
-    """What makes steps wait; the parts of the waiting that the change saves at least and at most; its top severity.
+    """What makes steps wait, its top severity, and the share of the waiting that its rule's ``saved`` is a part of.
 
     ``percent`` is the share of the steps that the cause takes where it costs more than the waiting, ``beside_percent``
     the share of the time between the steps that the change may save too. ``rule`` is the id of its rule, empty
@@ -38,14 +39,19 @@ class Cause:
     fix: str = ""
     change: str = ""
     place: str = ""
-    least_saved: float = 0.3
-    most_saved: float = 1.0
+    share: float = 1.0
     severity: Severity = "high"
     percent: float = 0.0
     beside_percent: float = 0.0
     rule: str = ""
     instead_of: tuple[tuple[str, str], ...] = ()
     without_change: str = ""
+
+    @property
+    def saved(self) -> tuple[float, float]:
+        """The parts of the waiting that the change saves at least and at most."""
+        least, most = (catalogue.rules()[self.rule].saved if self.rule else None) or _SAVED
+        return self.share * least, self.share * (1.0 if most is None else most)
 
 
 def cause_rule(
@@ -54,7 +60,7 @@ def cause_rule(
     what: str,
     why: str,
     action: str = "",
-    saved: tuple[float, float] = (0.3, 1.0),
+    saved: tuple[float, float] = _SAVED,
     results: ChangesResults = "none",
     after: str = "",
     order: Order = "usual",

@@ -67,8 +67,7 @@ def may_be_kept(evidence: Evidence, line: str) -> bool:
     """Whether the map at a line gets, and gives, the same in each epoch, where Python makes or changes elements."""
     if any("Generator" in name for name in before(evidence)):
         return False
-    call = evidence.code.call_at(*line_at(line), "map")
-    given = first_given(call) if call else None
+    given = first_given(evidence.code.call_at(*line_at(line), "map"))
     in_python = evidence.ops.table["op_type"].astype(str).str.contains("PyFunc").any()
     return not in_python or (given is not None and gives_the_same(evidence.code, line_at(line)[0], given))
 

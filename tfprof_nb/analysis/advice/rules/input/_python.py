@@ -120,5 +120,5 @@ def _met(table: pd.DataFrame) -> str:
 def _given(evidence: Evidence, place: str) -> str:
     """Return the name of the function that a line passes to Python's part of a pipeline; empty if it has none."""
     calls = (evidence.code.call_at(*line_at(place), name) for name in _TAKING_PYTHON)
-    given = [first_given(call) for call in calls if call]
+    given = map(first_given, calls)
     return next((ast.unparse(one) for one in given if isinstance(one, ast.Name | ast.Attribute)), "")

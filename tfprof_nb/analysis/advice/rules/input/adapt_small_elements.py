@@ -1,7 +1,5 @@
 """What to change about preprocessing layers that learn from a dataset (`adapt`), outside the steps."""
 
-import ast
-
 import numpy as np
 
 from tfprof_nb import _units
@@ -11,7 +9,7 @@ from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.pipelines import batch_size, is_batched, is_dataset
 from tfprof_nb.analysis.source.rewriting import with_argument_call
-from tfprof_nb.analysis.source.syntax import name_of
+from tfprof_nb.analysis.source.syntax import first_given
 
 _MIN_SAMPLES = 10
 _BATCH, _LARGE_ENOUGH = 1024, 512
@@ -53,7 +51,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
 
 def _cases(evidence: Evidence, file: str, line: int, time_ms: float, percent: float) -> Cases:
     code, place = evidence.code, place_of(file, line)
-    given = next((call.args[0] for call in code.nodes(file, ast.Call) if _adapts(call, line)), None)
+    given = first_given(code.call_at(file, line, "adapt"))
     if given is None or not is_dataset(code, file, given):  # an array is taken as a whole
         return
     batched = is_batched(code, file, given)
@@ -69,7 +67,3 @@ def _cases(evidence: Evidence, file: str, line: int, time_ms: float, percent: fl
         place=place,
         change=change,
     )
-
-
-def _adapts(call: ast.Call, line: int) -> bool:
-    return name_of(call.func) == "adapt" and bool(call.args) and call.func.end_lineno == line

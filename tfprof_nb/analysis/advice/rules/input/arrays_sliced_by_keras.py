@@ -16,11 +16,6 @@ _SLICE_IN_ORDER = (
 )
 _FEW_BATCHES = 2  # in an epoch: starting each pass over the data then costs more than slicing
 _NO_ARRAYS = {"dataset", "generator", "iterator", "keras dataset"}
-_NO_ARRAYS = {"dataset", "generator", "iterator", "keras dataset"}
-_RANDOM = (
-    "{function} draws random numbers, which a cache would freeze. Cache what comes before it, if that fits in memory, "
-    "and do the random part on whole batches: in the model, for example with keras.layers.RandomFlip."
-)
 
 RULE = cause_rule(
     "arrays-sliced-by-keras",
@@ -37,10 +32,9 @@ def cause(evidence: Evidence) -> Cause | None:
     method, line, shown = of_keras(evidence), line_of_stage(evidence), shown_stage(evidence)
     if not method:
         return None
-    call, steps = evidence.code.call_at(*line_at(line), method), evidence.steps.table
-    data = first_given(call) if call else None
+    data = first_given(evidence.code.call_at(*line_at(line), method))
     known = evidence.code.object_of(line_at(line)[0], data) if data else None
-    batches = steps.groupby("epoch").size()
+    batches = evidence.steps.table.groupby("epoch").size()
     if (known and known.kind in _NO_ARRAYS) or (len(batches) and batches.median() <= _FEW_BATCHES):
         return None
     fix = (_SLICE_LESS if method == "fit" else _SLICE_IN_ORDER).format(method)

@@ -38,7 +38,7 @@ def cause(evidence: Evidence) -> Cause | None:
     if not source or not any(_takes_rows(evidence, *at) for at in _lines(source.own)):
         return None
     name = f"{source.function} goes through a DataFrame row by row"
-    return Cause(name, source.shown, _WHOLE_COLUMNS, place=source.place, least_saved=0.5)
+    return Cause(name, source.shown, _WHOLE_COLUMNS, place=source.place)
 
 
 def _in_dataset(evidence: Evidence, function: str) -> Cause | None:
@@ -54,7 +54,6 @@ def _in_dataset(evidence: Evidence, function: str) -> Cause | None:
         f"{function} ({place}) takes single rows: {quoted(evidence.code.line(*at))}",
         _ROWS_OF_ARRAYS,
         place=place,
-        least_saved=0.5,
     )
 
 

@@ -28,5 +28,4 @@ def cause(evidence: Evidence) -> Cause | None:
         "Cut the windows from one array instead of .window() and .flat_map(): "
         "`keras.utils.timeseries_dataset_from_array(series[:-n], series[n:], sequence_length=n, batch_size=b)`.",
         place=place,
-        least_saved=0.4,
     )

@@ -34,7 +34,6 @@ def cause(evidence: Evidence) -> Cause | None:
         f"{f', such as {function},' if function else ''} and fills it; the slowest stage is {stage_of(evidence)}",
         "Build the dataset once, before the loop, and train on the same object in each pass.",
         place=place,
-        least_saved=0.4,
         beside_percent=evidence.percent("between_steps"),
         instead_of=(("python-in-loop", function), ("python-outside-steps", function)) if function else (),
     )

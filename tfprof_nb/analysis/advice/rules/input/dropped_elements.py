@@ -10,7 +10,6 @@ from tfprof_nb.analysis.tf_data.iterators import iterator_type
 _DROPPING = {"Filter": "filter", "ParallelFilter": "filter", "FiniteSkip": "skip", "Skip": "skip", "Shard": "shard"}
 _MAPS = ("Map", "ParallelMap")
 _MANY = 1.4  # elements made for one that is kept
-_LEAST_SAVED = 0.5
 
 RULE = cause_rule(
     "dropped-elements",
@@ -62,8 +61,7 @@ def _cause(evidence: Evidence, kind: str, kept: int, made: int) -> Cause:
         f"that were kept{f': `{call}` ({place}) stands behind the map{at}' if place else ''}",
         fix,
         place=place,
-        least_saved=_LEAST_SAVED * dropped,
-        most_saved=dropped,
+        share=dropped,
     )
 
 

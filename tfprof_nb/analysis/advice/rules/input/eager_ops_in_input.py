@@ -24,6 +24,7 @@ RULE = cause_rule(
     "Looks for generators and datasets of Keras that spend most of their time in ops that run eagerly.",
     "Python starts each op. In a function that tf.data maps, they run as one graph, on all cores.",
     action="Let tf.data run these ops",
+    saved=(0.2, 1.0),
     after="dataframe-row-by-row",
 )
 
@@ -41,7 +42,7 @@ def cause(evidence: Evidence) -> Cause | None:
         first = (str(rows.iloc[0]["file"]), int(rows.iloc[0]["line"])) if len(rows) else (file, defined)
         place = place_of(*first) if first[1] else ""
         shown = f"{dataset}.__getitem__{at(place)} makes the batches"
-        return Cause(name, shown, _TRACE_OPS, place=running[1], least_saved=0.2)
+        return Cause(name, shown, _TRACE_OPS, place=running[1])
     source = python_source(evidence)
     if not source or not source.is_met or any(evidence.code.find(r"(py_function|numpy_function)\(")):
         return None

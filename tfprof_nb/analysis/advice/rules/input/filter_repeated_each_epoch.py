@@ -44,8 +44,7 @@ def cause(evidence: Evidence) -> Cause | None:
         return None
     line = line_of_stage(evidence)
     code, passes = evidence.code, int(evidence.steps.table["epoch"].nunique())
-    call = code.call_at(*line_at(line), "filter")
-    given = first_given(call) if call else None
+    given = first_given(code.call_at(*line_at(line), "filter"))
     changing = any(_MADE.search(name) for name in before(evidence)) or repeats_before(evidence)
     cached = any("Cache" in stage for stage in evidence.tf_data.table["long_name"])
     if given is None or passes < PASSES_WORTH_KEEPING or changing or cached or mixes_before_batching(evidence):
@@ -64,6 +63,5 @@ def cause(evidence: Evidence) -> Cause | None:
         place=line,
         without_change=f"Where {function} decides the same in each epoch, `.cache()` behind the filter lets only the "
         "first epoch run it.",
-        least_saved=LEAST_SAVED * (passes - 1) / passes,
-        most_saved=(passes - 1) / passes,
+        share=(passes - 1) / passes,
     )

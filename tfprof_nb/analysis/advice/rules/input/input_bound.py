@@ -73,29 +73,26 @@ def _tensorflows(evidence: Evidence) -> Cases:
         return
     bound = "" if cause.percent > percent else f" {_bound(evidence)}"
     percent = max(percent, cause.percent * _training_share(evidence))
+    least, most = cause.saved
     severity: Severity = cause.severity if percent >= HIGHLY_PERCENT else severity_of(percent, RULE.moderate, RULE.high)
     yield Case(
         max(waited, percent),
         f"{_WAITING}{cause.name and ': '}{cause.name}",
         f"{evidence.of_step('input_ms')} is spent waiting for the next batch{cause.evidence and '; '}{cause.evidence}."
         f"{bound}",
-        cause.fix or _prepare(evidence.tf_data),
+        cause.fix or prepare(evidence.tf_data),
         cause.place,
         cause.change,
         cause.without_change,
         severity=severity,
-        gain=(
-            percent,
-            cause.least_saved * percent,
-            min(100.0, cause.most_saved * at_most(percent) + cause.beside_percent),
-        ),
+        gain=(percent, least * percent, min(100.0, most * at_most(percent) + cause.beside_percent)),
         rule=cause.rule,
         instead_of=cause.instead_of,
         **longest_wait(evidence.tf_data),
     )
 
 
-def _prepare(tf_data: TfData) -> str:
+def prepare(tf_data: TfData) -> str:
     """Say what helps pipelines in general, where the cause is not known, without what this one has."""
     if tf_data.summary["pipelines"] and not tf_data.summary["calls"]:
         return HOST_UNSEEN

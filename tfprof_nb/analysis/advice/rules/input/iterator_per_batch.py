@@ -43,7 +43,6 @@ def cause(evidence: Evidence) -> Cause | None:
         "Make one iterator before the loop, `batches = iter(dataset.repeat())`, and take all batches from it: "
         "`next(batches)`.",
         place=place,
-        least_saved=0.5,
         percent=percent,
     )
 

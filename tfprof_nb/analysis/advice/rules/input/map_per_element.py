@@ -19,7 +19,6 @@ _SINGLE = "Decode(?!CSV|Raw|PaddedRaw)|ReadFile|ParseTensor|ParseSingle|PyFunc"
 _FEW = 16  # elements of a batch
 # To start an op costs several microseconds; ops on average shorter than this are mostly that.
 _SHORT_OP_US = 20.0
-_LEAST_SAVED = 0.4
 _PARSES_BATCHES = " In it, write tf.io.parse_example for tf.io.parse_single_example: that parses a batch of records."
 
 RULE = cause_rule(
@@ -67,8 +66,7 @@ def cause(evidence: Evidence) -> Cause | None:
         fix,
         moved.change if moved else "",
         place=place_of(line_at(line)[0], moved.line) if moved else line,
-        least_saved=_LEAST_SAVED * share,
-        most_saved=share,
+        share=share,
         beside_percent=from_busy_cores(evidence, _stage_ms(evidence)),
     )
 

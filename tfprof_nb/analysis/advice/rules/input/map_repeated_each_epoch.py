@@ -49,8 +49,7 @@ def cause(evidence: Evidence) -> Cause | None:
         kept.change,
         place=kept.place,
         without_change=kept.without_change(function),
-        least_saved=0.35 * (passes - 1) / passes,
-        most_saved=(passes - 1) / passes,
+        share=(passes - 1) / passes,
         beside_percent=_taken_from_model(evidence, line) * (passes - 1) / passes,
     )
 

@@ -34,5 +34,4 @@ def cause(evidence: Evidence) -> Cause | None:
         "End the pipeline with `.prefetch(tf.data.AUTOTUNE)`.",
         change,
         place=place_of(file, end) if change else line,
-        least_saved=0.2,
     )

@@ -28,4 +28,4 @@ def cause(evidence: Evidence) -> Cause | None:
     if not source or not archive:
         return None
     name = f"{source.reader} reads an .npz file anew for each element"
-    return Cause(name, source.shown, _READ_ONCE.format(archive), place=source.place, least_saved=0.5)
+    return Cause(name, source.shown, _READ_ONCE.format(archive), place=source.place)

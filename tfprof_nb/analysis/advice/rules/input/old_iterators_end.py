@@ -78,7 +78,6 @@ def _fix(how: str) -> str:
 
 def _makes_keras(code: Code, place: str) -> bool:
     """Whether Keras makes the pipeline of the call of `fit` at a place: of a PyDataset or a generator."""
-    fit = code.call_at(*line_at(place), "fit")
-    given = first_given(fit) if fit else None
+    given = first_given(code.call_at(*line_at(place), "fit"))
     known = code.object_of(line_at(place)[0], given) if given else None
     return known is not None and known.kind in ("keras dataset", "generator")

@@ -39,6 +39,5 @@ def cause(evidence: Evidence) -> Cause | None:
         "first epoch makes them.",
         kept,
         place_of(found.file, found.defined),
-        least_saved=0.35 * (passes - 1) / passes,
-        most_saved=(passes - 1) / passes,
+        share=(passes - 1) / passes,
     )

@@ -30,7 +30,7 @@ def cause(evidence: Evidence) -> Cause | None:
     if not called:
         return None
     fix, change, mapped = _beside_python(evidence, source.function or "the function")
-    return Cause(source.name, source.shown, fix, change, mapped or source.place, least_saved=0.2)
+    return Cause(source.name, source.shown, fix, change, mapped or source.place)
 
 
 def _beside_python(evidence: Evidence, function: str) -> tuple[str, str, str]:

@@ -42,8 +42,7 @@ def cause(evidence: Evidence) -> Cause | None:
         kept.change,
         place=kept.place,
         without_change=kept.without_change(function),
-        least_saved=LEAST_SAVED * (passes - 1) / passes,
-        most_saved=(passes - 1) / passes,
+        share=(passes - 1) / passes,
         beside_percent=from_busy_cores(evidence, in_python_ms(evidence)) * (passes - 1) / passes,
     )
 

@@ -36,6 +36,4 @@ def cause(evidence: Evidence) -> Cause | None:
         f"Let it work on several at once{drawing}: `num_parallel_calls=tf.data.AUTOTUNE`.",
         change,
         place=line,
-        least_saved=0.2,
-        most_saved=0.8,
     )

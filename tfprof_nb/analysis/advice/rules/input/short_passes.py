@@ -83,8 +83,7 @@ def _steps_of_each(training: pd.DataFrame, passes: int) -> int:
 def _endless(evidence: Evidence, place: str, steps: int) -> tuple[str, str]:
     """Return how to have one iterator for all epochs: words, and where it is certain code."""
     file, line = line_at(place)
-    call = evidence.code.call_at(file, line, "fit")
-    given = first_given(call) if call else None
+    given = first_given(evidence.code.call_at(file, line, "fit"))
     known = evidence.code.object_of(file, given) if given else None
     if known and known.kind == "keras dataset":
         return f"{_PY_DATASET}.", ""

@@ -40,5 +40,4 @@ def cause(evidence: Evidence) -> Cause | None:
         "Shuffle first and work afterwards: move `.shuffle(...)` before `.map(...)`, so that the buffer fills with "
         "file names or raw records, which is quick.",
         place=shuffle,
-        least_saved=0.4,
     )

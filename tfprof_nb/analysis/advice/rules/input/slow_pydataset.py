@@ -43,10 +43,10 @@ def cause(evidence: Evidence) -> Cause | None:
     found = slow_dataset(evidence, dataset)
     computes = not waits(found.code)
     if computes and not found.by_processes(evidence) and (why_not := _no_help(evidence, found.made)):
-        return Cause(found.name, found.shown, _ONCE.format(why_not), place=found.place, least_saved=0.1)
+        return Cause(found.name, found.shown, _ONCE.format(why_not), place=found.place)
     fix, change = _more_workers(evidence, found.file, dataset, found.made, computes=computes)
     place = place_of(*found.made) if found.made and change else found.place
-    return Cause(found.name, found.shown, fix, change, place, least_saved=0.1)
+    return Cause(found.name, found.shown, fix, change, place)
 
 
 def _no_help(evidence: Evidence, made: tuple[str, int] | None) -> str:

@@ -34,6 +34,5 @@ def cause(evidence: Evidence) -> Cause | None:
         f"caller waits {_units.milliseconds(waited_ms)}",
         "Look for what keeps the cores busy: other programs, other kernels, or more threads than cores "
         "(tf.config.threading). The pipeline itself needs no change.",
-        least_saved=0.0,
         severity="medium",
     )

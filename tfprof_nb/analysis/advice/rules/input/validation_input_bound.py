@@ -48,6 +48,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     ):
         return
     cause = cause_of_waiting(evidence)
+    least, most = cause.saved
     passes = validating["epoch"].nunique() or 1
     yield Case(
         percent,
@@ -59,7 +60,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         cause.place,
         cause.change,
         cause.without_change,
-        gain=(percent, cause.least_saved * percent, cause.most_saved * at_most(percent)),
+        gain=(percent, least * percent, most * at_most(percent)),
         subject=cause.rule,
     )
 

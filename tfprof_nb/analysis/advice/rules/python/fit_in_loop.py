@@ -8,10 +8,9 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
 from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import quoted
-from tfprof_nb.analysis.source.calls import stored_in
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import trained_on_batch
-from tfprof_nb.analysis.source.syntax import holds, name_of, names_in
+from tfprof_nb.analysis.source.syntax import calls_in, holds, name_of, names_in, stored_in
 
 _MIN_SAMPLES = 10
 _ALL_SAVED = 0.6, None
@@ -49,9 +48,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     for (file, line), rows in fits.groupby(["file", "line"], sort=False):
         place = place_of(str(file), int(str(line)))
         loop = evidence.code.loop(*line_at(place))
-        call = next(
-            (one for one in evidence.code.nodes(str(file), ast.Call) if _calls(one, "fit", int(str(line)))), None
-        )
+        call = evidence.code.call_at(*line_at(place), "fit")
         if loop is None or call is None or _begins_anew(call, loop):
             continue
         validating = _validating(evidence, calls, str(file), call, loop)
@@ -122,7 +119,7 @@ def _once(model: str, call: ast.Call, loop: ast.stmt, changing: set[str]) -> str
 
 def _asks(model: str, loop: ast.stmt) -> bool:
     """Whether a loop asks the model that it trains, as for the targets of the next call."""
-    called = {ast.unparse(one.func) for one in ast.walk(loop) if isinstance(one, ast.Call)}
+    called = {ast.unparse(call.func) for call in calls_in(loop)}
     return bool(called & {model, f"{model}.predict", f"{model}.predict_on_batch"})
 
 
@@ -147,7 +144,3 @@ def _begins_anew(call: ast.Call, loop: ast.stmt) -> bool:
     model = ast.unparse(call.func.value)
     used = (node for node in ast.walk(loop) if isinstance(node, ast.Attribute) and ast.unparse(node.value) == model)
     return any(node.attr not in _LEAVE_IT for node in used)
-
-
-def _calls(call: ast.Call, name: str, line: int) -> bool:
-    return name_of(call.func) == name and call.func.end_lineno == line

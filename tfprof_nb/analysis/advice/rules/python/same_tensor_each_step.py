@@ -5,6 +5,7 @@ from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
 from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.source.same_each_time import same_each_time
 
 # Where samples meet a line that makes a tensor: TensorFlow's Python, NumPy's, and what the line calls in C.
 _MAKING = ("TensorFlow", "NumPy", "")
@@ -39,7 +40,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
             continue
         line = int(str(number))
         percent = 100 * float(rows["self_ms"].sum() - rows["outside_ms"].sum()) / max(whole_ms, 1e-9)
-        tensor = evidence.code.same_each_time(str(file), line) if percent >= RULE.moderate else ""
+        tensor = same_each_time(evidence.code.syntax(str(file)), line) if percent >= RULE.moderate else ""
         if not tensor or rows["samples"].sum() < _MIN_SAMPLES:
             continue
         place, percent = place_of(str(file), line), min(percent, 100.0)

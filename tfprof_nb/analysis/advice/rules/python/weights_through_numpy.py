@@ -8,7 +8,7 @@ from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._models import working
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, FEWER_SAVED
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.syntax import scopes
+from tfprof_nb.analysis.source.syntax import calls_in, scope_of
 
 _COPYING = ("get_weights", "set_weights")
 _FIX = (
@@ -69,8 +69,7 @@ def _copied_weights(code: Code, file: str, line: int) -> Copied | None:
     >>> _copied_weights(Code({"cell": "target.set_weights(net.get_weights())"}), "cell", 1)
     Copied(target='target', source='net', mixed=False)
     """
-    scope = scopes(code.syntax(file), line)[0]
-    called = [node.func for node in ast.walk(scope) if isinstance(node, ast.Call)]
+    called = [call.func for call in calls_in(scope_of(code.syntax(file), line))]
     methods = [(one.attr, ast.unparse(one.value)) for one in called if isinstance(one, ast.Attribute)]
     read, written = ({owner for name, owner in methods if name == method} for method in ("get_weights", "set_weights"))
     if len(written) != 1 or len(read - written) != 1:

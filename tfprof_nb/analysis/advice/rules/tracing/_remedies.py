@@ -9,7 +9,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.functions.retracing import APPLIED_AGAIN, GENERALISE, OF_KERAS
 from tfprof_nb.analysis.source.closures import inner_function
 from tfprof_nb.analysis.source.code import Code, place_of
-from tfprof_nb.analysis.source.syntax import names_in
+from tfprof_nb.analysis.source.syntax import calls_in, names_in
 
 _FEWER_SHAPES = (
     "Give the batches few different shapes: pad them to some fixed lengths. In training, let .batch() drop the last "
@@ -186,10 +186,9 @@ def _tensor_for(code: Code, name: str, argument: str, cause: str, file: str, lin
 
 def _needing_numbers(code: Code, file: str, line: int, argument: str) -> list[str]:
     """Say what to write in the place of Python's own functions that a function gives an argument to."""
-    calls = (one for function in _function(code, file, line) for one in ast.walk(function) if isinstance(one, ast.Call))
     found = {
         ast.unparse(one.func): one.lineno
-        for one in calls
+        for one in calls_in(code.function_at(file, line))
         if any(isinstance(part, ast.Name) and part.id == argument for given in one.args for part in ast.walk(given))
     }
     ops = {made: _OPS.get(made, f"tf.{made}" if made.startswith("math.") else "") for made in found}
@@ -198,7 +197,7 @@ def _needing_numbers(code: Code, file: str, line: int, argument: str) -> list[st
 
 def _tensor(code: Code, file: str, line: int, argument: str, *, is_integer: bool) -> str:
     """Return the code that makes a tensor of an argument: one of floats if the function calculates with it."""
-    nodes = [one for function in _function(code, file, line) for one in ast.walk(function)]
+    nodes = list(ast.walk(code.function_at(file, line) or ast.Pass()))
     calculates = any(isinstance(one, ast.BinOp) and argument in names_in(one, ast.Load) for one in nodes)
     places = [one.slice for one in nodes if isinstance(one, ast.Subscript)]
     places += [
@@ -210,10 +209,6 @@ def _tensor(code: Code, file: str, line: int, argument: str, *, is_integer: bool
     ]
     counts = any(argument in names_in(one, ast.Load) for one in places)
     return f"tf.constant({argument}{', tf.float32' * (calculates and is_integer and not counts)})"
-
-
-def _function(code: Code, file: str, line: int) -> list[ast.FunctionDef]:
-    return [one for one in code.nodes(file, ast.FunctionDef) if one.lineno == line]
 
 
 def _call_with_lambda(code: Code, name: str) -> tuple[str, int] | None:
