@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.functions.retracing import APPLIED_AGAIN, GENERALISE, OF_KERAS
-from tfprof_nb.analysis.source.closures import inner_function
 from tfprof_nb.analysis.source.code import Code, place_of
-from tfprof_nb.analysis.source.syntax import calls_in, names_in
+from tfprof_nb.analysis.source.syntax import calls_in, names_in, scope_of
 
 _FEWER_SHAPES = (
     "Give the batches few different shapes: pad them to some fixed lengths. In training, let .batch() drop the last "
@@ -24,6 +23,13 @@ _ANOTHER_OBJECT = re.compile(r"argument `(\w+)` was a different object")
 _OPS = {"min": "tf.minimum", "max": "tf.maximum", "round": "tf.round", "int": "tf.cast", "float": "tf.cast"}
 # What TensorFlow calls a function without a name of its own, and how tf.function is given it.
 _NAMELESS = {"function": r"\bfunction\(\s*(?:functools\.)?partial\(", "lambda": r"\bfunction\(\s*lambda\b"}
+
+
+class _Inner(NamedTuple):
+    """A function in another one: the names that it takes from that one, and whether that one only uses it itself."""
+
+    taken: list[str]
+    stays: bool
 
 
 class Remedy(NamedTuple):
@@ -123,7 +129,7 @@ def _applied_again(code: Code, name: str, file: str, line: int) -> Remedy:
         fix = f"Move {name}, with its @tf.function, out of the loop: before line {loop}, `{_units.shorten(text, 60)}`. "
         return Remedy(f"{fix}Each definition is a new function, which is traced.", place_of(file, line))
     if outer := code.outer(file, line):
-        inner = inner_function(code, file, line)
+        inner = _inner_function(code, file, line)
         if inner and inner.stays:
             return _moved_out(name, outer, inner.taken, place_of(file, line))
         makes = next(code.find(rf"(?<!def )\b{re.escape(outer)}\("), None)
@@ -213,3 +219,32 @@ def _tensor(code: Code, file: str, line: int, argument: str, *, is_integer: bool
 
 def _call_with_lambda(code: Code, name: str) -> tuple[str, int] | None:
     return next(code.find(rf"(?<!def )\b{re.escape(name)}\(.*\blambda\b"), None)
+
+
+def _inner_function(code: Code, file: str, line: int) -> _Inner | None:
+    r"""Return what a function does with the one around it, given the line of its ``def``; None if there is none around.
+
+    Examples
+    --------
+    >>> text = "def train(net, data):\n    def step(x):\n        return net(x)\n    for x in data:\n        step(x)"
+    >>> _inner_function(Code({"cell": text}), "cell", 2)
+    _Inner(taken=['net'], stays=True)
+    >>> text = "def make(net):\n    def step(x):\n        return net(x)\n    return step"
+    >>> _inner_function(Code({"cell": text}), "cell", 2)
+    _Inner(taken=['net'], stays=False)
+    """
+    inner, outer = code.function_at(file, line), scope_of(code.syntax(file), line)
+    if inner is None or not isinstance(outer, ast.FunctionDef):
+        return None
+    own = names_in(inner, ast.Store) | _parameters(inner)
+    local = (names_in(outer, ast.Store) | _parameters(outer)) - own
+    read = [one.id for one in ast.walk(inner) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)]
+    taken = [name for name in dict.fromkeys(read) if name in local]
+    called = [call.func for call in calls_in(outer)]
+    uses = (one for one in ast.walk(outer) if isinstance(one, ast.Name) and one.id == inner.name)
+    return _Inner(taken, all(use in called for use in uses))
+
+
+def _parameters(function: ast.FunctionDef) -> set[str]:
+    given = function.args
+    return {one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
