@@ -26,11 +26,7 @@ def panels(advice: Advice) -> list[Panel]:
     if not len(advice.table):
         return [Note(note, "empty") for note in advice.notes]
     return [
-        *(
-            panel
-            for row in advice.table.to_dict("records")
-            for panel in (Note(_in_full(row), "advice", links_of(row), _code(row)), *measure(advice, row))
-        ),
+        *(panel for row in advice.table.to_dict("records") for panel in (_in_full(row), *measure(advice, row))),
         *([Table("Findings", advice.table, _COLUMNS, selects=OP)] if len(advice.table) > 1 else []),
     ]
 
@@ -54,8 +50,9 @@ def measure(advice: Advice, row: dict[Any, Any]) -> list[Panel]:
     return [Offer("Measure it", text, offered.code, lambda: benchmark_input_view.panels(offered.run()))]
 
 
-def _in_full(row: dict[Any, Any]) -> str:
-    return f"{row['finding']}. {row['evidence']} {fix(row)}"
+def _in_full(row: dict[Any, Any]) -> Note:
+    text = f"{row['finding']}. {row['evidence']} {fix(row)}"
+    return Note(text, "advice", links_of(row), _code(row))
 
 
 def fix(row: dict[Any, Any]) -> str:

@@ -287,7 +287,7 @@ def _summary(found: Headline, sides: _Sides, steps: pd.DataFrame) -> dict[str, o
     step = (float(steps.iloc[0]["change"]), float(steps.iloc[0]["p_value"])) if alike else (0.0, 1.0)
     judged = verdict(found, told, explained_by_load(*loads), step)
     reasons = list(dict.fromkeys(why for pair in product(before, after) for why in why_not_same(*_works(pair))))
-    captures = [_median_capture(side) for side in sides]
+    captures = [float(np.median([profile.pace.duration_ms for profile in side])) for side in sides]
     return {
         **summary_of(found),
         "verdict": judged,
@@ -334,10 +334,6 @@ def _longer(found: Headline) -> dict[str, object]:
         "longer_before_ms": before if found.longer else math.nan,
         "longer_after_ms": after if found.longer else math.nan,
     }
-
-
-def _median_capture(side: Sequence[Measured]) -> float:
-    return float(np.median([profile.pace.duration_ms for profile in side]))
 
 
 def _factor(row: pd.Series[float]) -> float:

@@ -69,7 +69,7 @@ def functions(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Funct
     table["total_ms"] = table["total_ps"] / PS_PER_MS
     table["self_ms"] = table["self_ps"] / PS_PER_MS
     traced = table.loc[table["mode"].str.startswith("traced"), "function"].unique()
-    retraced = set(_retraced(calls))
+    retraced = set(calls.loc[calls["again"].astype(bool), "function"])
     several = _functions_of_name(calls)
     causes = {
         name: retracing(str(name), graphs, again=name in retraced, functions=int(several[name]))
@@ -115,11 +115,6 @@ def _again(calls: pd.DataFrame, start_ps: Int64) -> pd.Series[bool]:
     counts = traced["tracings"]
     again = (counts == 0) | (counts > lowest_before.reindex(traced.index).fillna(_FIRST_TRACINGS))
     return again.reindex(calls.index, fill_value=False)
-
-
-def _retraced(calls: pd.DataFrame) -> list[str]:
-    """Name the functions that were traced again."""
-    return list(calls.loc[calls["again"].astype(bool), "function"].unique())
 
 
 def _functions_of_name(calls: pd.DataFrame) -> pd.Series[Any]:

@@ -114,16 +114,11 @@ def _difference(name: str, values: Sequence[Argument]) -> str:
 
 def _tensors(texts: Sequence[str]) -> str:
     tensors = [tensor for text in texts for tensor in parse_tensors(text)]
-    shapes = [tensor.shape for tensor in tensors]
+    shapes = ["(...)" if tensor.shape is None else str(tensor.shape) for tensor in tensors]
     dtypes = list(dict.fromkeys(tensor.dtype for tensor in tensors))
     if len(dtypes) > 1:
         return f"had the dtypes {_list(dtypes)}: convert it to one dtype before the call, tf.cast(...)"
-    return f"had the shapes {_list([_written(shape) for shape in shapes])}: {GENERALISE}, or pad"
-
-
-def _written(shape: Shape) -> str:
-    """Write a shape as Python does."""
-    return "(...)" if shape is None else str(shape)
+    return f"had the shapes {_list(shapes)}: {GENERALISE}, or pad"
 
 
 def _in_words(kind: str, text: str) -> str:

@@ -64,7 +64,7 @@ def cached_behind(code: Code, file: str, line: int) -> CachedBehind | None:
     rest = raw[end : offset(text, statement.end_lineno, statement.end_col_offset)]
     indent = b" " * statement.col_offset
     change = textwrap.dedent((indent + kept + behind + rest).decode())
-    return CachedBehind(statement.lineno, change, [_call_text(raw[slice(*one)]) for one in at])
+    return CachedBehind(statement.lineno, change, [" ".join(raw[slice(*place)].decode().split()) for place in at])
 
 
 class BatchedBefore(NamedTuple):
@@ -193,7 +193,3 @@ def _between(begin: int, end: int, left_out: list[tuple[int, int]]) -> Iterator[
         yield begin, start
         begin = stop
     yield begin, end
-
-
-def _call_text(call: bytes) -> str:
-    return " ".join(call.decode().split())

@@ -210,15 +210,11 @@ def _unit(tree: ast.Module, lines: list[str], line: int) -> str:
         body = getattr(one, "body", None)
         if not isinstance(one, ast.stmt) or not isinstance(body, list) or not body or _first(body[0]) <= one.lineno:
             continue
-        outer, inner = (lines[at - 1][:column] for at, column in _starts(one, body[0]))
+        outer, inner = (lines[part.lineno - 1][: part.col_offset] for part in (one, body[0]))
         if inner.startswith(outer) and not inner.strip():
             near = _first(one) <= line <= (one.end_lineno or 0)
             units.append((one.lineno if near else -abs(one.lineno - line), inner[len(outer) :]))
     return max(units, default=(0, "    "))[1]
-
-
-def _starts(outer: ast.stmt, inner: ast.stmt) -> list[tuple[int, int]]:
-    return [(one.lineno, one.col_offset) for one in (outer, inner)]
 
 
 def _indented(code: str, indent: str, unit: str) -> list[str]:

@@ -110,7 +110,7 @@ class Code:
 
     def line(self, file: str, line: int) -> str:
         """Return the text of a line; empty if it is unknown."""
-        lines = self._lines(file)
+        lines = self.text(file).splitlines()
         return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
     def text(self, file: str) -> str:
@@ -274,9 +274,6 @@ class Code:
     def _named(self, file: str, function: ast.expr) -> list[ast.FunctionDef]:
         functions = self.nodes(file, ast.FunctionDef)
         return [node for node in functions if node.name == name_of(function)]
-
-    def _lines(self, file: str) -> list[str]:
-        return self._texts.get(file, "").splitlines()
 
     def call_at(self, file: str, line: int, function: str) -> ast.Call | None:
         """Return the only call of a function whose name stands at a line."""

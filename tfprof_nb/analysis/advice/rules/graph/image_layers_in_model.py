@@ -70,11 +70,7 @@ def _pixels(ops: StepOps) -> tuple[int, int]:
     graphs = ops.graphs
     kind = np.append(graphs.layers["type"].to_numpy(dtype=object), "")[graphs.nodes["layer"].to_numpy(np.int64)]
     for _, node in graphs.nodes[(kind == "Resizing") & graphs.nodes["op"].str.startswith("Resize")].iterrows():
-        taken, made = (sizes(_any_batch(str(node[column]))) for column in ("takes", "outputs"))
+        taken, made = (sizes(str(node[column]).replace("[?,", "[1,")) for column in ("takes", "outputs"))
         if taken and made and len(taken[0]) == len(made[0]) == _IMAGE_RANK:
             return taken[0][1] * taken[0][2], made[0][1] * made[0][2]
     return 0, 0
-
-
-def _any_batch(tensors: str) -> str:
-    return tensors.replace("[?,", "[1,")

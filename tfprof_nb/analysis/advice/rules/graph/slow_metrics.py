@@ -55,17 +55,14 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     change = with_number(evidence.code, *found[0], "num_thresholds", _USUAL) if many else ""
     each = f" They count at {_units.count(max(numbers))} thresholds in each step." if many else ""
     called = f": {_units.shorten(', '.join(named), 60)} ({place})" if named else ""
+    others = ", and the same for the others" * (len(numbers) > 1)
     listed = " and ".join(place_of(*one) for one in found[:3])
     yield Case(
         percent,
         saved=(_LEAST_SAVED * steps_share, steps_share),
         finding=f"The metrics take {_units.percent(percent)} of each step{called}",
         evidence=f"During that time, only ops of metrics run.{each}{f' They are made at {listed}.' if found else ''}",
-        fix=f"Use fewer thresholds, such as Keras' default of {_USUAL}{_alike(len(numbers))}." if change else _FEWER,
+        fix=f"Use fewer thresholds, such as Keras' default of {_USUAL}{others}." if change else _FEWER,
         place=place,
         change=change,
     )
-
-
-def _alike(count: int) -> str:
-    return ", and the same for the others" if count > 1 else ""

@@ -5,12 +5,11 @@ from typing import NamedTuple
 
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.rules.python._models import working
+from tfprof_nb.analysis.advice.rules.python._models import COPYING, working
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, FEWER_SAVED
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.syntax import calls_in, scope_of
 
-_COPYING = ("get_weights", "set_weights")
 _FIX = (
     "Assign variable to variable in a function with @tf.function, for example: `for target, source in "
     "zip(target_model.weights, model.weights): target.assign(tau * source + (1 - tau) * target)`."
@@ -33,7 +32,7 @@ RULE = Rule(
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     """Name the functions that copy a model's weights through NumPy."""
-    for one in working(evidence, _COPYING):
+    for one in working(evidence, COPYING):
         fix = _FIX
         if copied := _copied_weights(evidence.code, one.file, one.line):
             fix = fix.replace("target_model", copied.target).replace("model.weights", f"{copied.source}.weights")

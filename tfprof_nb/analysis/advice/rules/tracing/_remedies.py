@@ -149,7 +149,8 @@ def _begins_anew(code: Code, file: str, line: int) -> str:
     """Say how a model that a loop makes anew for a call can be the same one; empty if it makes none."""
     loop = code.loop(file, line)
     made = names_in(loop, ast.Store) if loop else set[str]()
-    given = [one.id for node in code.nodes(file, ast.Call) if node.lineno == line for one in _names(node.args)]
+    calls = [node for node in code.nodes(file, ast.Call) if node.lineno == line]
+    given = [argument.id for call in calls for argument in call.args if isinstance(argument, ast.Name)]
     model = next((name for name in given if name in made and any(code.find(_TRAINS.format(re.escape(name))))), "")
     if not model:
         return ""
@@ -158,10 +159,6 @@ def _begins_anew(code: Code, file: str, line: int) -> str:
         f"begin each pass with `for v, value in zip({model}.variables, start): v.assign(value)`. Do so for the "
         "optimizer, whose variables `optimizer.build(variables)` makes."
     )
-
-
-def _names(nodes: Sequence[ast.expr]) -> list[ast.Name]:
-    return [one for one in nodes if isinstance(one, ast.Name)]
 
 
 def _moved_out(name: str, outer: str, taken: Sequence[str], place: str) -> Remedy:
