@@ -15,7 +15,7 @@ from tfprof_nb import _units
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.capture.benchmark_input.trial import told
 from tfprof_nb.capture.interrupts import interrupts_wait
-from tfprof_nb.capture.tensorflow import tensorflow
+from tfprof_nb.capture.timed import wait_for_devices
 from tfprof_nb.capture.trial.cell import LAST_VALUE, Variant
 from tfprof_nb.capture.trial.examples import Passes, watched_examples
 from tfprof_nb.capture.trial.framework_state import DatasetCopies, FrameworkState, why_not_copied
@@ -170,10 +170,10 @@ class Stage:
             steps = watching.enter_context(watched(limit))
             if not round_:  # the others are timed
                 examples = watching.enter_context(watched_examples())
-            _wait_for_devices()
+            wait_for_devices()
             begun = time.perf_counter()
             self._execute(variant.code, steps, variant.passes)
-            _wait_for_devices()
+            wait_for_devices()
             seconds = time.perf_counter() - begun
         run = Run(name, round_, begun, seconds, not steps.is_ended, steps, {}, examples)
         used = {*variant.stored, *(variant.used & set(self._namespace)), LAST_VALUE}
@@ -328,11 +328,6 @@ def _note_on(linked: Sequence[str]) -> list[str]:
         return []
     names = ", ".join(f"`{name}`" for name in linked[:3]) + (" and others" if len(linked) > 3 else "")
     return [f"Too large to copy, and read where they are: {names}."]
-
-
-def _wait_for_devices() -> None:
-    with suppress(AttributeError):  # TensorFlow before 2.9 has no such function
-        tensorflow().test.experimental.sync_devices()
 
 
 class _Nothing:
