@@ -175,12 +175,12 @@ def _imports_other(code: Code, file: str, name: str, module: str) -> bool:
 
 def _is_bound_in(tree: ast.Module, name: ast.Name) -> bool:
     """Whether the file itself binds a name that is read in it: in a function around, or at the top before."""
-    functions = [one for kind in FUNCTIONS for one in ast.walk(tree) if isinstance(one, kind)]
+    functions = [node for kind in FUNCTIONS for node in ast.walk(tree) if isinstance(node, kind)]
     around = [one for one in functions if one.lineno < name.lineno and holds(one, name.lineno)]
     lambdas = [one for one in functions if isinstance(one, ast.Lambda) and holds(one, name.lineno)]
     if any(name.id in names_of_scope(one) for one in [*around, *lambdas]):
         return True
-    inner = [one for one in ast.walk(tree) if isinstance(one, ast.comprehension)]
+    inner = [node for node in ast.walk(tree) if isinstance(node, ast.comprehension)]
     if any(name.id in {part.id for part in ast.walk(one.target) if isinstance(part, ast.Name)} for one in inner):
         return True
     until = 10**9 if around else name.lineno
@@ -263,17 +263,19 @@ def _of_pipelines(
 
 
 def _drops(call: ast.Call) -> bool:
-    return any(one.arg == "drop_remainder" and ast.unparse(one.value) == "True" for one in call.keywords)
+    return any(keyword.arg == "drop_remainder" and ast.unparse(keyword.value) == "True" for keyword in call.keywords)
 
 
 def _is_tested_with(code: Code, tree: ast.Module, written: list[ast.Call]) -> bool:
     """Whether what a change makes goes into `predict` or `evaluate`: at once, or by the name that it is given."""
     lines = [call.lineno for call in written]
-    statements = [one for one in ast.walk(tree) if isinstance(one, ast.Assign) and any(holds(one, at) for at in lines)]
+    statements = [
+        node for node in ast.walk(tree) if isinstance(node, ast.Assign) and any(holds(node, at) for at in lines)
+    ]
     targets = [target for one in statements for target in one.targets]
     names = {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
     for other in (tree, *(code.syntax(file) for file in code.files)):
-        for call in (one for one in ast.walk(other) if isinstance(one, ast.Call) and name_of(one.func) in _TESTING):
+        for call in (call for call in ast.walk(other) if isinstance(call, ast.Call) and name_of(call.func) in _TESTING):
             parts = [part for one in [*call.args, *(each.value for each in call.keywords)] for part in ast.walk(one)]
             if any(part.id in names for part in parts if isinstance(part, ast.Name)):
                 return True

@@ -39,7 +39,7 @@ def takes_batches(function: ast.FunctionDef | ast.Lambda, layers: Collection[str
     >>> takes_batches(ast.parse("lambda x, y: (x[:6], x * y)").body[0].value)
     False
     """
-    parameters = [one.arg for one in function.args.args if one.arg != "self"]
+    parameters = [argument.arg for argument in function.args.args if argument.arg != "self"]
     made_of = {name: frozenset({name}) for name in parameters}
     body = [ast.Return(function.body)] if isinstance(function, ast.Lambda) else function.body
     return all(_keeps_batches(statement, made_of, layers) for statement in body)

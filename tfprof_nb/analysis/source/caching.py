@@ -175,7 +175,11 @@ def _gone_through(code: Code, file: str, used: list[ast.expr]) -> Iterator[ast.F
     names = {made.get(name_of(one), name_of(one)) for one in used}
     for other in code.files:
         for owner in (node for node in code.nodes(other, ast.ClassDef) if node.name in names):
-            yield from (one for one in owner.body if isinstance(one, ast.FunctionDef) and one.name in _GOING_THROUGH)
+            yield from (
+                statement
+                for statement in owner.body
+                if isinstance(statement, ast.FunctionDef) and statement.name in _GOING_THROUGH
+            )
 
 
 def _method(call: ast.Call) -> str:

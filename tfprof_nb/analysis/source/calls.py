@@ -64,8 +64,8 @@ def called_object(code: Code, file: str, line: int) -> str:
     'model'
     """
     names = {call.func.id for call in code.calls(file, line) if isinstance(call.func, ast.Name)}
-    defined = {one.name for other in code.files for one in code.nodes(other, ast.FunctionDef)}
-    defined |= {one.name for other in code.files for one in code.nodes(other, ast.ClassDef)}
+    defined = {function.name for other in code.files for function in code.nodes(other, ast.FunctionDef)}
+    defined |= {owner.name for other in code.files for owner in code.nodes(other, ast.ClassDef)}
     objects = names - defined - set(dir(builtins))
     return objects.pop() if len(objects) == 1 else ""
 
@@ -86,8 +86,8 @@ def same_call(code: Code, file: str, line: int, function: str) -> str:
     for call in code.calls(file, line):
         if name_of(call.func) != function.rpartition(".")[2] or not call.args or call.keywords:
             continue
-        given = {one.id for one in call.args if isinstance(one, ast.Name)}
-        used = given | {one.id for one in ast.walk(call.func) if isinstance(one, ast.Name)}
+        given = {argument.id for argument in call.args if isinstance(argument, ast.Name)}
+        used = given | {name.id for name in ast.walk(call.func) if isinstance(name, ast.Name)}
         defined = code.defined(file, call.func)
         if around and len(given) == len(call.args) and not used & changing and defined:
             return "" if _CHANCE.search(ast.unparse(defined[1])) else ast.unparse(call)
@@ -155,7 +155,7 @@ def built_in_loop(code: Code) -> BuiltAgain | None:
 
 def _made_alike(code: Code, file: str, around: ast.stmt, name: str) -> BuiltAgain | None:
     """Return the line that assigns a call to a name, if it reads no name that the code around assigns but a rate."""
-    made = [one for one in ast.walk(around) if isinstance(one, ast.Assign) and assigned_name(one) == name]
+    made = [node for node in ast.walk(around) if isinstance(node, ast.Assign) and assigned_name(node) == name]
     call = made[0].value if len(made) == 1 else None
     if not isinstance(call, ast.Call):
         return None
@@ -213,7 +213,7 @@ def _only_rate(code: Code, file: str, call: ast.Call, changing: set[str]) -> str
     defined = code.defined(file, call.func)
     if len(given) != 1 or defined is None:
         return ""
-    (name,), parameters = given, [one.arg for one in defined[1].args.args]
+    (name,), parameters = given, [argument.arg for argument in defined[1].args.args]
     named = [(parameters[k], one) for k, one in enumerate(call.args) if k < len(parameters)]
     named += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
     taking = [parameter for parameter, one in named if name in names_in(one, ast.Load)]
@@ -223,7 +223,7 @@ def _only_rate(code: Code, file: str, call: ast.Call, changing: set[str]) -> str
 
 def _is_rate(function: ast.FunctionDef, parameter: str) -> bool:
     """Whether a function only passes a parameter to an optimizer, as its learning rate."""
-    uses = [one for one in ast.walk(function) if isinstance(one, ast.Name) and one.id == parameter]
+    uses = [name for name in ast.walk(function) if isinstance(name, ast.Name) and name.id == parameter]
     optimizers = [call for call in calls_in(function) if name_of(call.func) in _OPTIMIZERS]
     rates = [one for call in optimizers for one in _rates(call)]
     return bool(uses) and all(any(use is rate for rate in rates) for use in uses)

@@ -82,7 +82,7 @@ class Code:
 
     def own_names(self, file: str, line: int) -> set[str]:
         """Return the names that belong to the functions with a line in their body, and not to the whole file."""
-        functions = (one for kind in FUNCTIONS for one in self.nodes(file, kind))
+        functions = (node for kind in FUNCTIONS for node in self.nodes(file, kind))
         return {name for one in functions if one.lineno < line and holds(one, line) for name in names_of_scope(one)}
 
     def nodes(self, file: str, kind: type[Node]) -> Iterator[Node]:
@@ -202,7 +202,7 @@ class Code:
     def takes_keywords(self, file: str, name: str) -> bool:
         """Whether the ``__init__`` of a class of the program takes any keyword."""
         classes = [node for node in self.nodes(file, ast.ClassDef) if node.name == name]
-        inits = [one for found in classes for one in found.body if isinstance(one, ast.FunctionDef)]
+        inits = [statement for found in classes for statement in found.body if isinstance(statement, ast.FunctionDef)]
         own = [one for one in inits if one.name == "__init__"]
         return bool(classes) and all(one.args.kwarg is not None for one in own)
 

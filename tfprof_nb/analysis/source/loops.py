@@ -107,7 +107,7 @@ def goes_through_slices(loop: ast.stmt | None) -> bool:
     if not isinstance(loop, ast.For):
         return False
     numbers = set(_parts(loop.target))
-    sliced = (one for one in ast.walk(loop) if isinstance(one, ast.Subscript) and numbers & names_in(one, ast.Load))
+    sliced = (node for node in ast.walk(loop) if isinstance(node, ast.Subscript) and numbers & names_in(node, ast.Load))
     stored, made = names_in(loop, ast.Store), numbers
     for statement in loop.body:
         if isinstance(statement, ast.AugAssign) or not isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign):
@@ -211,7 +211,11 @@ def keepers(code: Code) -> Iterator[tuple[str, int]]:
     [('cell', 3)]
     """
     for file in code.files:
-        graphs = [one for one in code.nodes(file, ast.FunctionDef) if any(map(_makes_graph, one.decorator_list))]
+        graphs = [
+            function
+            for function in code.nodes(file, ast.FunctionDef)
+            if any(map(_makes_graph, function.decorator_list))
+        ]
         for statement in code.nodes(file, ast.stmt):
             value = _kept(statement)
             if value is None or any(one.lineno <= statement.lineno <= (one.end_lineno or 0) for one in graphs):
@@ -294,7 +298,7 @@ def _numpy_of(call: ast.Call) -> ast.expr | None:
 
 
 def _assignments(loop: ast.stmt) -> Iterator[ast.Assign | ast.AnnAssign]:
-    return (one for one in ast.walk(loop) if isinstance(one, ast.Assign | ast.AnnAssign))
+    return (node for node in ast.walk(loop) if isinstance(node, ast.Assign | ast.AnnAssign))
 
 
 def _targets(statement: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
@@ -312,4 +316,4 @@ def _parts(target: ast.expr) -> Iterator[str]:
 
 def _read(node: ast.AST) -> set[str]:
     """Return the names and attributes that code reads."""
-    return {ast.unparse(one) for one in ast.walk(node) if isinstance(one, ast.Name | ast.Attribute)}
+    return {ast.unparse(part) for part in ast.walk(node) if isinstance(part, ast.Name | ast.Attribute)}

@@ -72,10 +72,10 @@ def _products(code: Code, file: str, made: ast.Call, instead: Callable[[str, boo
     statement = code.statement(file, made.lineno)
     name = assigned_name(statement) if isinstance(statement, ast.Assign) and statement.value is made else ""
     scope = scope_of(code.syntax(file), made.lineno)
-    named = [one for one in ast.walk(scope) if isinstance(one, ast.Name) and one.id == name]
+    named = [node for node in ast.walk(scope) if isinstance(node, ast.Name) and node.id == name]
     if name and sum(isinstance(one.ctx, ast.Store) for one in named) != 1:
         return
-    for node in (one for one in ast.walk(scope) if isinstance(one, ast.Call | ast.BinOp)):
+    for node in (node for node in ast.walk(scope) if isinstance(node, ast.Call | ast.BinOp)):
         product = _product(node)
         statement = code.statement(file, node.lineno)
         if product is None or statement is None or statement.lineno != statement.end_lineno:

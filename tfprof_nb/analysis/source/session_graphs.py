@@ -53,7 +53,7 @@ def added_in_loop(code: Code, file: str, line: int) -> AddedOp | None:
     if found is None:
         return None
     read = names_in(found, ast.Load) & stored_in(loop)
-    assigned = (one for one in ast.walk(loop) if isinstance(one, ast.Assign) and one.value in outermost)
+    assigned = (node for node in ast.walk(loop) if isinstance(node, ast.Assign) and node.value in outermost)
     ops = {assigned_name(one) for one in assigned}
     return AddedOp(found.lineno, ast.unparse(found), sorted(read - ops), sorted(read & ops))
 

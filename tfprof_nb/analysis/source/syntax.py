@@ -116,7 +116,7 @@ def stored_in(node: ast.AST) -> set[str]:
 
 def names_of_scope(function: Function) -> set[str]:
     """Return the names that are a function's own: its parameters and what it assigns, imports or defines."""
-    own = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
+    own = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
     elsewhere: set[str] = set()
     waiting: list[ast.AST] = [] if isinstance(function, ast.Lambda) else [*function.body]
     while waiting:

@@ -70,8 +70,8 @@ def gets_numbers(code: Code, function: str) -> bool:
     (True, False)
     """
     for file in code.files:
-        for call in (one for one in code.nodes(file, ast.Call) if name_of(one.func) == function):
-            around = [one for one in code.nodes(file, ast.For) if one.lineno < call.lineno <= (one.end_lineno or 0)]
+        for call in (call for call in code.nodes(file, ast.Call) if name_of(call.func) == function):
+            around = [node for node in code.nodes(file, ast.For) if node.lineno < call.lineno <= (node.end_lineno or 0)]
             numbers = {name for loop in around for name in _numbers(loop)}
             if any(isinstance(given, ast.Name) and given.id in numbers for given in arguments(call)):
                 return True
