@@ -4,8 +4,8 @@ import pytest
 
 import tfprof_nb as tp
 from builders import XSpace
-from tfprof_nb.analysis.advice.rules.input.old_iterators_end import untuned
 from tfprof_nb.analysis.source.code import Code
+from tfprof_nb.analysis.source.untuned import untuned
 from tfprof_nb.decode.sections.names import NameObject, Names
 
 FINDING = "The program waits for old iterators of tf.data to end"

@@ -1,7 +1,6 @@
 """A GPU of the machine that TensorFlow does not see."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 
 _FIX = (
     "Check that this TensorFlow is built for GPUs (`pip install tensorflow[and-cuda]`), and what "

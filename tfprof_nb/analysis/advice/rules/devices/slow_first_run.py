@@ -1,8 +1,7 @@
 """An op whose first run took long to start."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 
 _MIN_PERCENT, _STARTING_TIMES = 10.0, 10
 _LATER = (

@@ -1,8 +1,7 @@
 """Ops that tensor cores could compute, and other cores do."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.advice.rules.devices._architectures import has_architecture
 
 _SOME_16_BIT_PERCENT, _MAX_NAMES = 10.0, 3

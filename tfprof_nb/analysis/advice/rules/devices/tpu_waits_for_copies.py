@@ -1,8 +1,7 @@
 """A TPU that waits for asynchronous copies."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 
 _FEWER_COPIES = (
     "If they move arrays between the memories of the host and the TPU (offloaded weights, for example), keep what each "

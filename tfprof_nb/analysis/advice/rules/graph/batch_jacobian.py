@@ -6,8 +6,7 @@ import re
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.placed_ops import creating_frames
 from tfprof_nb.analysis.step_ops.shapes import Shape, sizes

@@ -3,8 +3,7 @@
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.advice.rules.graph._tables import has_moments, in_optimizer, name_and_place, on_all_rows, tables
 
 RULE = Rule(

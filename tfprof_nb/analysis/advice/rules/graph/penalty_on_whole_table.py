@@ -5,8 +5,7 @@ import re
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at
 from tfprof_nb.analysis.advice.rules.graph._tables import (
     LOOKUPS,
     Table,
@@ -16,7 +15,6 @@ from tfprof_nb.analysis.advice.rules.graph._tables import (
     on_all_rows,
     tables,
 )
-from tfprof_nb.analysis.advice.wording import at
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.step_ops.shapes import origin_of
 from tfprof_nb.decode.sections.graphs import Graphs

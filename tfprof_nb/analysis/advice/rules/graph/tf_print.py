@@ -1,9 +1,7 @@
 """What to change about tf.print in every step."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted
 
 PRINTING_OPS = ("StringFormat", "PrintV2", "Print")
 

@@ -7,9 +7,7 @@ from functools import cache
 from graphlib import TopologicalSorter
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice import catalogue
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import ChangesResults, Order, Rule, Severity
+from tfprof_nb.analysis.advice import ChangesResults, Evidence, Order, Rule, Severity, catalogue
 from tfprof_nb.analysis.events.python_ops import PYTHON_OPS
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.rewriting import with_argument

@@ -5,7 +5,7 @@ import math
 import re
 from typing import NamedTuple
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.source.caching import cached_behind, gives_the_same
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.mapped import mapped_name

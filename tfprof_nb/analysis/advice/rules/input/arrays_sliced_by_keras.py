@@ -1,6 +1,6 @@
 """The pipeline that Keras makes of arrays."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import line_of_stage, of_keras, shown_stage
 from tfprof_nb.analysis.source.code import line_at

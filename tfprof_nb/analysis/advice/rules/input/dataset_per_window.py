@@ -1,9 +1,8 @@
 """Windows of a series of which each is a dataset of its own."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence, at
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import FUNCTIONS, OPENING, stage_of, stages
-from tfprof_nb.analysis.advice.wording import at
 
 RULE = cause_rule(
     "dataset-per-window",

@@ -1,10 +1,9 @@
 """Datasets with caches that are built anew for each pass."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence, at
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import mapped, stage_of
-from tfprof_nb.analysis.advice.wording import at
 
 _SEVERAL_DATASETS = 3
 

@@ -1,7 +1,7 @@
 """Elements that a pipeline makes and then drops."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.mapped import mapped_name

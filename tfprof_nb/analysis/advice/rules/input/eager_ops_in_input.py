@@ -2,10 +2,9 @@
 
 import pandas as pd
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence, at
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._python import dataset_class, makes_data, python_source
-from tfprof_nb.analysis.advice.wording import at
 from tfprof_nb.analysis.source.code import place_of
 
 _MOST = 0.5

@@ -3,7 +3,7 @@
 import ast
 import re
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence, quoted
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._kept import (
     LEAST_SAVED,
@@ -15,7 +15,6 @@ from tfprof_nb.analysis.advice.rules.input._kept import (
     repeats_before,
 )
 from tfprof_nb.analysis.advice.rules.input._stages import FILTERS, line_of_stage, stage_of
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.caching import gives_the_same
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.rewriting import with_call

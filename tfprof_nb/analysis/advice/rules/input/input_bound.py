@@ -5,9 +5,8 @@ import math
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, Severity
 from tfprof_nb.analysis.advice.findings import at_most, severity_of
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule, Severity
 from tfprof_nb.analysis.advice.rules.input._cause import cause_of_waiting
 from tfprof_nb.analysis.advice.rules.input._fetches import copying_share, longest_wait
 from tfprof_nb.analysis.tf_data.tf_data import HOST_UNSEEN, TfData

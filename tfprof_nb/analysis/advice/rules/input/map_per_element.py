@@ -3,7 +3,7 @@
 import re
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, from_busy_cores
 from tfprof_nb.analysis.advice.rules.input._stages import stage_of
 from tfprof_nb.analysis.source.caching import batched_before

@@ -1,6 +1,6 @@
 """A map that does the same work in each of several epochs."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence, quoted
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, from_busy_cores
 from tfprof_nb.analysis.advice.rules.input._kept import PASSES_WORTH_KEEPING, kept_behind_map, may_be_kept
 from tfprof_nb.analysis.advice.rules.input._stages import (
@@ -11,7 +11,6 @@ from tfprof_nb.analysis.advice.rules.input._stages import (
     mapped,
     stage_of,
 )
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.mapped import lines_mapped
 

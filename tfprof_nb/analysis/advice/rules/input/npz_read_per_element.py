@@ -1,6 +1,6 @@
 """A file of arrays that is read anew for each element."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._python import python_source
 from tfprof_nb.analysis.source.calls import read_anew

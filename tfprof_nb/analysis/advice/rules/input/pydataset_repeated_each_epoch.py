@@ -1,6 +1,6 @@
 """A PyDataset that makes the same batches in each of several epochs."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._kept import PASSES_WORTH_KEEPING
 from tfprof_nb.analysis.advice.rules.input._py_dataset import slow_dataset

@@ -2,7 +2,7 @@
 
 import re
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, from_busy_cores, generates, in_python_ms
 from tfprof_nb.analysis.advice.rules.input._kept import LEAST_SAVED, PASSES_WORTH_KEEPING, Kept, kept_behind_map
 from tfprof_nb.analysis.advice.rules.input._python import python_source

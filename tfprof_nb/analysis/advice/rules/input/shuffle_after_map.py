@@ -1,10 +1,9 @@
 """A shuffle buffer that is filled with finished elements."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence, at
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import filling_cache, line_of_stage, slow_name, stage_of
-from tfprof_nb.analysis.advice.wording import at
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 from tfprof_nb.analysis.verdict import MOST_WAITING, rare_waits
 

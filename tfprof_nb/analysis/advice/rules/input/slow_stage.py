@@ -1,6 +1,6 @@
 """The slowest stage, where no other rule says more."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import costly_line, line_of_stage, of_keras, shown_stage, stage_of
 

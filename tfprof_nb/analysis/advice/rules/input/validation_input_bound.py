@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tfprof_nb import _units
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Finding, Rule, training_ms
 from tfprof_nb.analysis.advice.catalogue import belongs_to
-from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
 from tfprof_nb.analysis.advice.findings import at_most
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Finding, Rule
 from tfprof_nb.analysis.advice.rules.input._cause import cause_of_waiting
 
 # Shares of the training's time.

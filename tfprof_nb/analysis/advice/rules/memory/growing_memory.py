@@ -11,9 +11,7 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb._arrays import Floats
 from tfprof_nb._units import PS_PER_MS
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import at, quoted
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at, quoted
 from tfprof_nb.analysis.memory.memory import Memory
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.loops import keepers

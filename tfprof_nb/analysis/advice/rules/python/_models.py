@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice import Evidence, in_code, quoted, training_ms
 from tfprof_nb.analysis.advice.rules.python._time import MIN_SAMPLES, method_of
-from tfprof_nb.analysis.advice.wording import in_code, quoted
 from tfprof_nb.analysis.source.code import place_of
 
 COPYING = ("get_weights", "set_weights")

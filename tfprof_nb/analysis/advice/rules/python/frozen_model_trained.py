@@ -5,10 +5,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import UNKNOWN, Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import UNKNOWN, Case, Cases, Earlier, Evidence, Rule, in_code
 from tfprof_nb.analysis.advice.rules.python._time import method_of
-from tfprof_nb.analysis.advice.wording import in_code
 from tfprof_nb.analysis.source.code import Code, place_of
 
 _TRAINING = ("train_on_batch", "fit")

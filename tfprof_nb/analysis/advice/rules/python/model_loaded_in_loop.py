@@ -1,9 +1,7 @@
 """A model that is loaded from its file again and again."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import in_code
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, in_code
 
 _MIN_TIMES = 3
 

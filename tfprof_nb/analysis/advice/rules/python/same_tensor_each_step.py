@@ -4,9 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted, training_ms
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.syntax import calls_in, holds, stored_in
 

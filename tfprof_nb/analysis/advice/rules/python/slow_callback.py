@@ -4,11 +4,9 @@ import ast
 import re
 from typing import NamedTuple
 
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at
 from tfprof_nb.analysis.advice.rules.python._callbacks import methods
 from tfprof_nb.analysis.advice.rules.python._time import LEAST_SAVED, every_few, raised
-from tfprof_nb.analysis.advice.wording import at
 from tfprof_nb.analysis.source.code import Code, place_of
 from tfprof_nb.analysis.source.guards import guard_in
 from tfprof_nb.analysis.source.rewriting import with_value

@@ -1,8 +1,7 @@
 """What to look at where much of the time lies between the steps."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 
 RULE = Rule(
     "time-between-steps",

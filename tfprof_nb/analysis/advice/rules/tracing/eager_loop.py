@@ -5,13 +5,14 @@ import pandas as pd
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
 from tfprof_nb.analysis.advice.findings import at_most
 from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.rules.tracing._eager import EAGER_IN, runs_eagerly, runs_functions
+from tfprof_nb.analysis.advice.rules.tracing._eager import runs_eagerly, runs_functions
 from tfprof_nb.analysis.advice.rules.tracing._eager_lines import costliest_line, eager_ops
 from tfprof_nb.analysis.advice.wording import in_code
 from tfprof_nb.analysis.source.code import line_at, place_of
 
 _STARTS_SAVED = 0.5  # of the time that Python takes to start the ops
 _TELLS_MORE = 1.2  # than a single line of it
+_LIBRARIES = ("Keras", "TensorFlow")
 _FETCHES = "Iterator"
 _NAMED_LINES = 2
 Place = tuple[str, int]
@@ -47,7 +48,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
 def _loops(evidence: Evidence) -> Cases:
     """Return the loops that run ops one by one and no graph, where starting these takes much of the time."""
     calls, ops_ms, whole_ms = evidence.python.calls, _eager_ops_ms(evidence), training_ms(evidence)
-    calls = calls[(calls["thread"] == "main") & (calls["line"] > 0) & calls["library"].isin(EAGER_IN)]
+    calls = calls[(calls["thread"] == "main") & (calls["line"] > 0) & calls["library"].isin(_LIBRARIES)]
     calls = calls[~calls["call"].astype(str).str.contains(_FETCHES)]
     calls = calls.assign(
         loop=[evidence.code.loop_line(file, line)[0] for file, line in zip(calls["file"], calls["line"], strict=True)],

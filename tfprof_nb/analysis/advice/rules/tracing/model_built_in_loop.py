@@ -1,10 +1,8 @@
 """A loop that makes the same model anew for each training."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted
 from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY, iterating_phases, new_functions
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.calls import built_in_loop
 from tfprof_nb.analysis.source.code import place_of
 
