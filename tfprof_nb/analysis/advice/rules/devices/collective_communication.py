@@ -16,7 +16,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report devices that exchange data for much of each step."""
     yield Case(
         evidence.percent("device_collectives"),
         "Devices wait for one another",

@@ -15,7 +15,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report copies between the memories of a device, or between devices."""
     yield Case(
         evidence.percent("device_to_device"),
         "Devices copy arrays for much of each step",

@@ -28,7 +28,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report devices without work in much of each step, for frameworks without rules of their own about the causes."""
     numbers = evidence.overview.summary
     if not numbers["device_cores"] or str(numbers["device_type"]).startswith("TPU"):  # which runs whole programs
         return

@@ -17,7 +17,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report steps on several devices that wait for their data."""
     idle, count = evidence.idle_devices
     devices = count - len(idle)
     if devices < _SEVERAL or not evidence.overview.summary["device_cores"]:

@@ -24,7 +24,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report a GPU with tensor cores that computes for most of each step, and hardly in 16 bit, as kernels tell."""
     percent = evidence.percent("fp16")
     if (
         not has_architecture(evidence)

@@ -18,7 +18,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report a program none of whose ops ran on the GPU that TensorFlow saw."""
     visible = sum(gpus.visible or 0 for gpus in evidence.gpus)
     if visible and not evidence.ran_on_device:
         said = f"TensorFlow saw {visible} GPU{'s' * (visible != 1)}. No op ran on a GPU."

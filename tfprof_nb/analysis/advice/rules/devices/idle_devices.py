@@ -21,7 +21,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report devices without work beside others that have some."""
     idle, count = evidence.idle_devices
     if not idle:
         return

@@ -23,7 +23,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report time spent on launching kernels, where that is since these are short."""
     typical_us = _typical_run_us(evidence.ops.table[evidence.ops.table["side"] == "device"])
     if typical_us < _SHORT_KERNEL_US:
         yield Case(

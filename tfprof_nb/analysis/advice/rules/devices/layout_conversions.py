@@ -17,7 +17,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report kernels that convert between layouts."""
     if not evidence.overview.summary["device_cores"]:
         return
     table = evidence.kernels().table

@@ -23,7 +23,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report results that are copied to the host in each step."""
     yield Case(
         evidence.percent("output"),
         "Results are copied from the device in every step",

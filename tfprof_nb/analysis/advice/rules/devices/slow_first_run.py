@@ -19,7 +19,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report an op that ran once, in a step, and took the host much longer to start than the device to compute."""
     on_gpu = "GPU" in str(evidence.overview.summary["device_type"])
     if not on_gpu or evidence.percent("host_compute") < _MIN_PERCENT:
         return

@@ -18,7 +18,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report ops that tensor cores could compute, in a program of 16-bit types: of 32-bit ones another rule speaks."""
     numbers = evidence.overview.summary
     if not numbers["device_cores"] or not has_architecture(evidence) or evidence.percent("fp16") < _SOME_16_BIT_PERCENT:
         return

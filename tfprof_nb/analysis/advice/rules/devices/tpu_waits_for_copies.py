@@ -22,7 +22,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report a TPU that waits for asynchronous copies."""
     if not str(evidence.overview.summary["device_type"]).startswith("TPU"):
         return
     copies = evidence.ops.table[evidence.ops.table["op_type"].astype(str).str.match("copy-|async-copy")]

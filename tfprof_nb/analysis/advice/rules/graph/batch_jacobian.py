@@ -34,7 +34,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report a Jacobian of a batch by the batch that takes much of the steps."""
     ops = evidence.step_ops()
     frame, shape = _jacobian(ops.graphs) if ops.steps else (-1, ())
     # A square of numbers may also be what is wanted, such as a Hessian.

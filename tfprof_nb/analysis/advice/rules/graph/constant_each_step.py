@@ -32,7 +32,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report values that are the same in every step."""
     ops = evidence.step_ops()
     if ops.graphs.nodes.empty or ops.ops.empty:
         return

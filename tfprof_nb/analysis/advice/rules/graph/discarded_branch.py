@@ -42,7 +42,6 @@ class _Side(NamedTuple):
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report the costliest value that is computed whatever the only condition of its `tf.where` says."""
     ops = evidence.step_ops()
     sides = [(ops.share(ops.ran(side.nodes)).covered, side) for side in _sides(ops.graphs)] if ops.steps else []
     share, side = max(sides, key=lambda one: one[0], default=(0.0, None))

@@ -53,7 +53,6 @@ class _Fix(NamedTuple):
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the layer whose ops, with its share of the optimizer, take most of each step."""
     ops = evidence.step_ops()
     table = ops.once(layers)
     if table.empty or table["alone_share"].iloc[0] < _DOMINANT_SHARE or table["layer"].iloc[0] == "":

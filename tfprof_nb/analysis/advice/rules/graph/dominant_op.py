@@ -27,7 +27,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the op that takes most of all op time, if ops take much of the steps."""
     top = evidence.overview.table
     # Stages of the input pipeline, Python in it and printing have their own findings.
     top = top[

@@ -23,7 +23,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report 16-bit floats in a program that runs on a CPU."""
     ops, asked = evidence.step_ops(), next(evidence.code.find(_ASKED), None)
     if not ops.steps or ops.on_device or evidence.overview.summary["device_cores"] or not asked:
         return

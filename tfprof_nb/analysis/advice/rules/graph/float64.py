@@ -25,7 +25,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report steps that compute mostly in float64, if most of the trained parameters have that type."""
     ops = evidence.step_ops()
     variables = ops.graphs.variables[ops.graphs.variables["trainable"].astype(bool)]
     parameters = variables["parameters"].fillna(0)

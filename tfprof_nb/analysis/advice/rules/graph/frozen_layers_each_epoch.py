@@ -37,7 +37,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report layers in front of all that is trained: for the same data, each epoch computes the same in them."""
     ops = evidence.step_ops()
     if ops.graphs.nodes.empty or ops.ops.empty:
         return

@@ -39,7 +39,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report layers that prepare images, if they take much of each step together."""
     ops = evidence.step_ops()
     table = ops.once(layers)
     own = table[table["kind"].isin(_PREPARING)] if len(table) else table

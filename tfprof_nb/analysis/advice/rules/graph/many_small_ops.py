@@ -34,7 +34,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Name the function that makes the most expensive crowd of small ops, unless its loop is named already."""
     if any(earlier.values()):
         return
     ops = evidence.step_ops()

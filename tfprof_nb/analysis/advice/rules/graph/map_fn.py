@@ -43,7 +43,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report the line with `tf.map_fn` whose ops, with their gradients, take most of the steps."""
     ops = evidence.step_ops()
     if not ops.steps:
         return

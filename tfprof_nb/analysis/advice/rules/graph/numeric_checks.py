@@ -28,7 +28,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report that checks were left on, which cost more than they take themselves."""
     ops = evidence.step_ops()
     if not ops.steps or not (checks := ops.graphs.nodes["op"].eq(_CHECK).to_numpy(bool)).any():
         return

@@ -31,7 +31,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report products of large one-hot vectors and a matrix that take much of the steps."""
     ops = evidence.step_ops()
     graphs = ops.graphs
     if graphs.nodes.empty or not ops.steps:

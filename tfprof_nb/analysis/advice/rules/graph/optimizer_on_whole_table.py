@@ -23,7 +23,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Report optimizers that update all rows, where no penalty on these does so anyway."""
     ops = evidence.step_ops()
     kept = [table for table in tables(ops.graphs) if has_moments(ops.graphs, table)] if ops.steps else []
     if not kept or earlier["penalty-on-whole-table"]:

@@ -27,7 +27,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the line that pads sequences, if loops over their time steps take much of each step."""
     ops = evidence.step_ops()
     if not ops.steps or ops.graphs.nodes.empty:
         return

@@ -45,7 +45,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report differences of all pairs of rows that are made to be squared, and take much of the steps."""
     ops = evidence.step_ops()
     node, shape = _differences(ops.graphs) if ops.steps else (-1, ())
     if node < 0:

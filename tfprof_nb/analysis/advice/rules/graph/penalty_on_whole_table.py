@@ -44,7 +44,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report penalties on whole tables that take much of the steps."""
     ops = evidence.step_ops()
     found = tables(ops.graphs) if ops.steps else []
     penalties = {table: node for table in found if (node := _penalty_on(ops.graphs, table)) >= 0}

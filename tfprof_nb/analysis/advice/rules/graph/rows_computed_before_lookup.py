@@ -47,7 +47,6 @@ class _Computed(NamedTuple):
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report what is computed of all rows before a lookup, with its gradients."""
     ops = evidence.step_ops()
     found = list(_computed(ops.graphs)) if ops.steps else []
     if not found:

@@ -36,7 +36,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report metrics whose ops run in much of each step, with those that count by many thresholds."""
     ops = evidence.step_ops()
     if not ops.steps:
         return

@@ -29,7 +29,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report recurrent layers that run many small ops per step on a CPU, which XLA would compile to one program."""
     ops = evidence.step_ops()
     if not ops.steps or ops.on_device or not evidence.is_tensorflows:
         return

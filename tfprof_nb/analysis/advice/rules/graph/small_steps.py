@@ -54,7 +54,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Report steps of which neither ops nor named Python take much: larger batches then cost hardly more."""
     ops = evidence.step_ops()
     if not ops.steps or (ops.ops["node"] < 0).sum() > _MOSTLY * len(ops.ops):
         return

@@ -35,7 +35,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report a trained softmax over very many classes, with the layer of its scores, that takes much of the steps."""
     ops = evidence.step_ops()
     graphs = ops.graphs
     scoring, classes = _scores(graphs) if ops.steps and trains(graphs) else (-1, 0)

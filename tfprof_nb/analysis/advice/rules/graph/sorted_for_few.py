@@ -40,7 +40,6 @@ class _Sort(NamedTuple):
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report rows that are sorted as a whole, though only their first numbers are used, if that takes much time."""
     ops = evidence.step_ops()
     found = _sorts(ops.graphs) if ops.steps else []
     if not found:

@@ -29,7 +29,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report products with a wide matrix that was sparse, if they take much of the steps."""
     ops = evidence.step_ops()
     graphs = ops.graphs
     if graphs.nodes.empty or not ops.steps:

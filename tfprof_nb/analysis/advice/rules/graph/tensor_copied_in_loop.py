@@ -47,7 +47,6 @@ class _Copy(NamedTuple):
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report the tensor of a loop that only collects what the passes write, if its copies take much time."""
     ops = evidence.step_ops()
     found = list(_copies(ops.graphs)) if ops.steps else []
     if not found:

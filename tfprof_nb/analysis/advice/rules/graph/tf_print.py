@@ -19,7 +19,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report printing that takes much of the steps."""
     ops, steps_ms = evidence.ops.table, float(evidence.steps.table["step_ms"].sum())
     printing_ms = float(ops.loc[ops["op_type"].isin(PRINTING_OPS), "self_us"].sum()) / _units.US_PER_MS
     percent = min(100.0, 100 * printing_ms / steps_ms) if steps_ms else 0.0

@@ -36,7 +36,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the lines that adapt a layer to a dataset of small elements."""
     summary, calls = evidence.overview.summary, evidence.python.calls
     whole_ms = float(summary["capture_ms"]) - float(np.nan_to_num(summary["warm_up_steps_ms"]))
     calls = calls[calls["call"].astype(str).str.endswith(".adapt") & (calls["thread"] == "main")]

@@ -28,7 +28,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Name the pipeline that Keras makes of arrays; only `fit` may get its examples in another order."""
     method, line, shown = of_keras(evidence), line_of_stage(evidence), shown_stage(evidence)
     if not method:
         return None

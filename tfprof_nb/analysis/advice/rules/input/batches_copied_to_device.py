@@ -27,7 +27,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report input time that is spent copying to the device."""
     percent, share = evidence.percent("input"), copying_share(evidence)
     if share <= _SOME_COPYING:
         return

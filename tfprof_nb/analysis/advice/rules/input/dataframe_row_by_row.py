@@ -30,7 +30,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a function that goes through a DataFrame row by row."""
     if dataset := dataset_class(evidence):
         return _in_dataset(evidence, f"{dataset}.__getitem__")
     source = python_source(evidence)

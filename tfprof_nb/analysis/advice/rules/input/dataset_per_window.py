@@ -16,7 +16,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find windows of a series of which each is a dataset of its own."""
     stage = stage_of(evidence)
     if stage not in OPENING or "Window" not in stages(evidence):
         return None

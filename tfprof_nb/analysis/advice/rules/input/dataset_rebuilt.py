@@ -19,7 +19,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find datasets with caches that are built anew for each pass, so that the caches never serve."""
     ops = evidence.ops.table
     eager = ops[ops["eager"].astype(bool) & ops["op_type"].astype(str).str.startswith("CacheDataset")]
     made = max(eager["occurrences"].tolist(), default=0)

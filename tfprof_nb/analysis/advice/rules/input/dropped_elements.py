@@ -23,7 +23,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a stage that drops elements which a map below it has made."""
     table = evidence.tf_data.table
     slow = str(evidence.tf_data.summary["bottleneck_long_name"] or "")
     for name in table["long_name"].astype(str):

@@ -29,7 +29,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find Python that makes data and spends most of its time in ops."""
     table = makes_data(evidence)
     running = _runs_ops(table) if table is not None else None
     if running is None or table is None:

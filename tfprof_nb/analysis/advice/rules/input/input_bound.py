@@ -47,7 +47,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report steps that wait for their data, for longer than copying it explains, and what makes them wait."""
     if evidence.framework == "tensorflow":
         yield from _tensorflows(evidence)
     else:

@@ -25,7 +25,6 @@ RULE = replace(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find loops that make an iterator for each batch: its pipeline starts anew each time."""
     steps, ops = len(evidence.steps.table), evidence.ops.table
     made = max(ops.loc[ops["op_type"].isin(_MAKING_ITERATORS), "occurrences"].tolist(), default=0)
     by_keras = evidence.steps.table["phase"].isin(["predict", "test"]) | evidence.steps.table["epoch"].notna()

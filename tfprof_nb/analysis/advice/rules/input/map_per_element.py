@@ -34,7 +34,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a map that is called for each example of a batch, with so short ops that starting them is most of it."""
     stage = stage_of(evidence)
     if stage not in ("Map", "ParallelMap", "MapAndBatch", "Batch", "ParallelBatch"):
         return None

@@ -28,7 +28,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a map that does the same work in each of several epochs, where its results could be kept."""
     line = line_of_stage(evidence)
     passes, function = int(evidence.steps.table["epoch"].nunique()), mapped(evidence, line)
     if passes < PASSES_WORTH_KEEPING or filling_cache(evidence) or _random_ops(evidence):

@@ -21,7 +21,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Name the end of the pipeline as the place for a prefetch, as far as the program's text shows it."""
     if of_keras(evidence) or stage_of(evidence) not in _UNPREFETCHED or "Prefetch" in slow_name(evidence):
         return None
     line = line_of_stage(evidence)

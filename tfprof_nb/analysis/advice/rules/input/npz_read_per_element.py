@@ -22,7 +22,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a function that takes an array from an .npz file for each element."""
     source = python_source(evidence)
     archive = read_anew(evidence.code, source.file, source.line) if source and source.is_met else ""
     if not source or not archive:

@@ -21,7 +21,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a `__getitem__` whose batches can be kept."""
     dataset = dataset_class(evidence)
     if not dataset:
         return None

@@ -21,7 +21,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a function that `tf.py_function` or `tf.numpy_function` calls for each element."""
     source = python_source(evidence)
     if source is None:
         return None

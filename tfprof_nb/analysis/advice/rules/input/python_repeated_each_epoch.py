@@ -27,7 +27,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a Python function that makes the same data in each of several epochs, as far as its text shows it."""
     source, passes = python_source(evidence), int(evidence.steps.table["epoch"].nunique())
     cached = any("Cache" in stage for stage in evidence.tf_data.table["long_name"])
     if source is None or passes < PASSES_WORTH_KEEPING or cached:

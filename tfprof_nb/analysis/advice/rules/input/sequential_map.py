@@ -24,7 +24,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a map without parallel calls."""
     mapped, line = mapped_by_stage(evidence), line_of_stage(evidence)
     change = in_parallel(evidence, line) if mapped and stage_of(evidence) in ("Map", "MapAndBatch") else ""
     if not change or of_keras(evidence):

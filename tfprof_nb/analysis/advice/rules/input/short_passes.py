@@ -36,7 +36,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report trainings whose epochs take long to start, with validation where that is started for each of them."""
     tree, steps = evidence.breakdown().table, evidence.steps.table
     training = steps[steps["phase"] == "train"]
     epochs = int(training["epoch"].nunique())

@@ -19,7 +19,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a shuffle buffer that fills with finished elements while the first step of each pass waits."""
     waits = evidence.steps.table["input_ms"]
     slow = rare_waits(waits)
     above = slow_name(evidence).split("::")[:-1]

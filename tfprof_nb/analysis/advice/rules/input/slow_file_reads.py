@@ -24,7 +24,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find files that are opened one after another."""
     line, fix = line_of_stage(evidence), str(evidence.tf_data.summary["suggestion"])
     reads = stage_of(evidence) in OPENING and not stages(evidence).isdisjoint(FILE_READERS)
     if not reads or of_keras(evidence):

@@ -31,7 +31,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Name the generator that steps wait for."""
     source = python_source(evidence)
     return source and Cause(
         source.name,

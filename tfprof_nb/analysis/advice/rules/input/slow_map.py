@@ -29,7 +29,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a map that is slow."""
     line, function = line_of_stage(evidence), mapped_by_stage(evidence)
     if not function or of_keras(evidence):
         return None

@@ -36,7 +36,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Name the `__getitem__` that steps wait for."""
     dataset = dataset_class(evidence)
     if not dataset:
         return None

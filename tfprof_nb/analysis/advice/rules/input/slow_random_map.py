@@ -26,7 +26,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a map with random numbers that is slow."""
     line, function = line_of_stage(evidence), mapped_by_stage(evidence)
     if not function or of_keras(evidence) or not is_random(evidence, line):
         return None

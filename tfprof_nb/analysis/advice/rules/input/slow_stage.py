@@ -14,7 +14,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Name the slowest stage, but a prefetch, which only hands on."""
     stage, line = stage_of(evidence), line_of_stage(evidence)
     if not stage or stage == "Prefetch":
         return None

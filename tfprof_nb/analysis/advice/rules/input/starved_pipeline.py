@@ -20,7 +20,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Say that the stages are quick, if all below the prefetch take much less than its caller waits."""
     if stage_of(evidence) != "Prefetch":
         return None
     slow, table = str(evidence.tf_data.summary["bottleneck_long_name"]), evidence.tf_data.table

@@ -32,7 +32,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report validation that waits for longer than training does, and what makes it wait."""
     steps = evidence.steps.table
     validating, training = (steps[steps["phase"] == phase] for phase in ("test", "train"))
     waited_ms, whole_ms = float(validating["input_ms"].sum()), training_ms(evidence)

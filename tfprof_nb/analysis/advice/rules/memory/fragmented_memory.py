@@ -20,7 +20,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report the allocator in which the most memory is free and in too small pieces, at its peak."""
     found = _fragmented(evidence.memory())
     if found.empty:
         return

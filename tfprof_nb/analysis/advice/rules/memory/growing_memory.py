@@ -66,7 +66,6 @@ class _Growth:
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report memory that grows steadily, with the op whose tensors stay and the lines that may keep them."""
     steps = evidence.steps.table
     if len(steps) < _MIN_STEPS or _fills_a_cache(evidence):
         return

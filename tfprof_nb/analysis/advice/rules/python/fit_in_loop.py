@@ -39,7 +39,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the line in a loop whose calls of `fit` take most of their time before and after their steps."""
     calls = evidence.python.calls
     calls = calls[calls["thread"] == "main"]
     fits = calls[calls["call"].astype(str).str.endswith("Trainer.fit")]

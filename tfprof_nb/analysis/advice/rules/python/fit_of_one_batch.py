@@ -25,7 +25,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Name the lines that call `fit` for single batches, all in one case."""
     tree = evidence.breakdown().table
     told = {finding.place for finding in earlier["fit-in-loop"]}
     steps = tree[tree["kind"] == "step"].set_index("parent")

@@ -31,7 +31,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Lines that write: summaries, checkpoints and models."""
     calls = evidence.python.calls
     wrote = method_of(calls).isin(_RECORDING_CALLS) & calls["library"].isin(FRAMEWORKS)
     whole_ms = training_ms(evidence)

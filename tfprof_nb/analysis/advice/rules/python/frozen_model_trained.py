@@ -26,7 +26,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report calls that train a frozen model, with the time that their lines take."""
     calls, cell_ms = evidence.python.calls, float(evidence.breakdown().table["total_ms"].iloc[0])
     for frozen in _trained_frozen(evidence.code):
         lines = [(file, line) in frozen.trained for file, line in zip(calls["file"], calls["line"], strict=True)]

@@ -24,7 +24,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Report the costliest line of eager ops, if it copies what was collected so far."""
     if not runs_eagerly(evidence) or not runs_functions(evidence) or earlier["eager-loop"]:
         return
     found = costliest_line(evidence)

@@ -33,7 +33,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Report validation that takes more of the cell than the training, where no rule says what makes it slow."""
     if any(earlier.values()):
         return
     tree = evidence.breakdown().table.set_index("id")

@@ -22,7 +22,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the line that loads a model most of the time."""
     tree = evidence.breakdown().table
     loads = tree[(tree["kind"] == "load") & (tree["place"] != "")]
     by_line = loads.groupby(["name", "place"], sort=False, as_index=False)[["count", "total_ms"]].sum()

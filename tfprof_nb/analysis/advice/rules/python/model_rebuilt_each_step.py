@@ -20,7 +20,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the functions that make models again and again."""
     for one in working(evidence, BUILDING):
         yield Case(
             one.percent,

@@ -26,7 +26,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the callbacks that predict in a loop, where starting these calls is most of their work."""
     calls = evidence.python.calls
     predicts = (calls["thread"] == "main") & (method_of(calls) == "predict")
     for method in methods(evidence):

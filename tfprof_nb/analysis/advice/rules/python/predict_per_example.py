@@ -30,7 +30,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report calls of predict or evaluate: most of their time goes into starting them."""
     calls, phases = evidence.python.calls, evidence.steps.table["phase"]
     method = method_of(calls)
     for name, phase in zip(_BY_KERAS, ("predict", "test"), strict=True):

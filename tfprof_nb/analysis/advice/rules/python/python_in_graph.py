@@ -57,7 +57,6 @@ class _Given:
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the Python functions that graphs call, and wait for."""
     table, whole_ms = evidence.python.table, training_ms(evidence)
     table = table[(table["thread"] == "graph") & (table["line"] > 0)]
     given = list(_given(evidence.code))

@@ -23,7 +23,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Functions of the user's, and lines of the cell, that take much of the cell's time before or after its steps."""
     summary = evidence.overview.summary
     whole_ms = float(summary["capture_ms"]) - float(np.nan_to_num(summary["warm_up_steps_ms"]))
     table = evidence.python.table

@@ -34,7 +34,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report lines that copy the same array into a new tensor again and again."""
     calls, whole_ms = evidence.python.calls, training_ms(evidence)
     calls = calls[(calls["thread"] == "main") & (calls["line"] > 0) & calls["library"].isin(_MAKING)]
     calls = calls[~calls["call"].str.contains(_RUNNING)]

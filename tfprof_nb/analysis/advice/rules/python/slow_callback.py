@@ -67,7 +67,6 @@ class _Given(NamedTuple):
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Name the callbacks that take much of each step, or of the training."""
     told = {finding.subject for finding in earlier["predict-in-callback"]}
     for method in methods(evidence):
         if method.name in told:

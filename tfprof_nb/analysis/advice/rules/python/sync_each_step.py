@@ -40,7 +40,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Lines that turn a result into a Python value, and wait for it before the program prepares the next step."""
     calls = evidence.python.calls
     how = method_of(calls)
     calls = calls[how.isin(list(_WAITING_CALLS)) & calls["library"].isin(FRAMEWORKS) & (calls["thread"] == "main")]

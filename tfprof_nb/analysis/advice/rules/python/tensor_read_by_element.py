@@ -25,7 +25,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the lines that read elements of a tensor, each by an op and a copy of its own."""
     table = evidence.python.table
     table = table[(table["thread"] == "main") & (table["library"] == "TensorFlow") & (table["line"] > 0)]
     whole_ms = training_ms(evidence) or float(evidence.overview.summary["capture_ms"])

@@ -14,7 +14,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report time between the steps, where no samples of Python tell what it is."""
     if len(evidence.python.table):
         return
     other = evidence.percent("between_steps") - evidence.percent("input_between_steps")

@@ -23,7 +23,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Report time outside of ops in a profile without samples of Python."""
     if len(evidence.python.table) or not is_unexplained(evidence, earlier):
         return
     percent, joined = evidence.percent("other"), can_be_joined(evidence)

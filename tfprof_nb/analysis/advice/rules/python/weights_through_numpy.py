@@ -30,7 +30,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the functions that copy a model's weights through NumPy."""
     for one in working(evidence, COPYING):
         fix = _FIX
         if copied := _copied_weights(evidence.code, one.file, one.line):

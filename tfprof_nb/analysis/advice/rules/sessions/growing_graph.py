@@ -27,7 +27,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report a loop that adds ops to the graph of the session that it runs, if the runs pass without ops."""
     runs = evidence.python.calls[evidence.python.calls["call"] == SESSION_RUN]
     runs = runs.sort_values("nothing_ms", ascending=False)
     if runs["samples"].sum() < MIN_SAMPLES:

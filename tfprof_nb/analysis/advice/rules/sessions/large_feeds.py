@@ -26,7 +26,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Report sessions that spend their runs on copying what is fed and fetched, while no op runs."""
     calls = evidence.python.calls
     runs = calls[calls["call"] == SESSION_RUN].groupby(["file", "line"], sort=False)
     for (file, line), rows in runs if not earlier["growing-graph"] else ():

@@ -24,7 +24,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Report loops that run a session several times with the same fed values, where one run fetches all."""
     runs = evidence.python.calls[evidence.python.calls["call"] == SESSION_RUN]
     if earlier["growing-graph"] or runs["samples"].sum() < MIN_SAMPLES:
         return

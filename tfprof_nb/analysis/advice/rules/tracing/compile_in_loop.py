@@ -23,7 +23,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report `compile` in a loop over trainings of one model: Keras then traces its functions anew for each."""
     times, tracing_ms = new_functions(evidence)
     whole_ms = float(evidence.overview.summary["capture_ms"])
     found = compiled_in_loop(evidence.code) if times else None

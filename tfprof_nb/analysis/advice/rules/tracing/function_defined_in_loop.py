@@ -13,5 +13,4 @@ RULE = retracing_rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Name the functions that are traced again and again since they are defined anew."""
     return traced_again(evidence, earlier, RULE.id)

@@ -27,7 +27,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Report a step in the middle of the run that traced, if the function traced too rarely for its own finding."""
     table = evidence.steps.table
     keys = [table["host"], table["phase"]]
     ran_before = (~table["warm_up"]).groupby(keys, sort=False).cummax()

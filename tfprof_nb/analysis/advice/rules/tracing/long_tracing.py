@@ -19,7 +19,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Report a cell that traces for longer than it computes, where no rule says why."""
     tracing = long_tracing(evidence)
     if tracing and tracing.time_ms >= _LONG_MS and not any(earlier.values()):
         yield Case(

@@ -24,7 +24,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Report a Python loop over slices that makes most of its graph, in a cell that mostly traces."""
     tracing = long_tracing(evidence)
     loop = unrolled_loop(evidence.step_ops(), evidence.code) if tracing and not any(earlier.values()) else None
     if not tracing or not loop or not goes_through_slices(evidence.code.loop(loop.file, loop.line + 1)):

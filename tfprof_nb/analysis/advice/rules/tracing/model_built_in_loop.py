@@ -23,7 +23,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report a loop that makes the same model anew for each training, where tracing them takes most of the time."""
     times = new_functions(evidence)[0] // iterating_phases(evidence)
     summary = evidence.overview.summary
     tracing_ms, whole_ms = float(summary["warm_up_steps_ms"]), float(summary["capture_ms"])

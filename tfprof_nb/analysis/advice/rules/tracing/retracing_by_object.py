@@ -13,5 +13,4 @@ RULE = retracing_rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Name the functions that are traced again and again for other objects."""
     return traced_again(evidence, earlier, RULE.id)

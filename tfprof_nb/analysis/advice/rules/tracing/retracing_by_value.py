@@ -14,5 +14,4 @@ RULE = retracing_rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Name the functions that are traced again and again for new values."""
     return traced_again(evidence, earlier, RULE.id)

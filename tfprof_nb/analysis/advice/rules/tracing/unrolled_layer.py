@@ -21,7 +21,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Report `unroll=True` in a cell that traces for longer than it computes."""
     tracing = long_tracing(evidence)
     places = list(evidence.code.find(UNROLL)) if tracing and not any(earlier.values()) else []
     if not tracing or not places:

@@ -24,7 +24,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report programs that XLA compiles, if that takes much of the cell's time: one for each new shape."""
     found, whole_ms = evidence.compilations(), float(evidence.overview.summary["capture_ms"])
     percent = min(100.0, 100 * found.total_ms / whole_ms) if whole_ms > 0 else 0.0
     if found.programs < _MIN_PROGRAMS:
