@@ -10,7 +10,7 @@ from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at, 
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.placed_ops import creating_frames
 from tfprof_nb.analysis.source.products import Product, lookups
-from tfprof_nb.analysis.step_ops.shapes import last_dimension, origin_of, sizes
+from tfprof_nb.analysis.step_ops.shapes import last_dimension, multiplied, origin_of, sizes
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _LARGE = 1000  # classes
@@ -35,7 +35,8 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     graphs = ops.graphs
     if graphs.nodes.empty or not ops.steps:
         return
-    made, products = _multiplied(graphs)
+    large = graphs.nodes["outputs"].map(lambda outputs: last_dimension(str(outputs)) >= _LARGE).to_numpy(bool)
+    made, products = multiplied(graphs, large & graphs.nodes["op"].eq("OneHot").to_numpy(bool))
     percent = ops.percent(made | products)
     if not products.any():
         return
@@ -105,21 +106,3 @@ def _of_matrices(graphs: Graphs, products: Bools) -> bool:
     forward = products & (graphs.nodes["forward"] < 0).to_numpy(bool)
     taken = [sizes(str(one)) for one in graphs.nodes["takes"][forward]]
     return all(len(shape) == 2 for one in taken for shape in one[1:])
-
-
-def _multiplied(graphs: Graphs) -> tuple[Bools, Bools]:
-    """Flag the large one-hot nodes that a product takes, and these products with their gradients."""
-    op, inputs = graphs.nodes["op"].tolist(), graphs.nodes["inputs"].tolist()
-    large = [
-        kind == "OneHot" and last_dimension(str(outputs)) >= _LARGE
-        for kind, outputs in zip(op, graphs.nodes["outputs"], strict=True)
-    ]
-    made, products = np.zeros(len(op), dtype=bool), np.zeros(len(op), dtype=bool)
-    for node, kind in enumerate(op):
-        if kind not in ("MatMul", "BatchMatMulV2", "Einsum"):
-            continue
-        for source in inputs[node]:
-            origin = origin_of(source, op, inputs)
-            if large[origin]:
-                made[origin] = products[node] = True
-    return made, products

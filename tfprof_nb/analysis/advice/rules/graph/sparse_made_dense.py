@@ -7,11 +7,10 @@ from tfprof_nb._arrays import Bools
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.products import with_sparse
-from tfprof_nb.analysis.step_ops.shapes import last_dimension, origin_of, sizes
+from tfprof_nb.analysis.step_ops.shapes import last_dimension, multiplied, sizes
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _LARGE = 1000  # columns
-_PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum")
 
 RULE = Rule(
     "sparse-made-dense",
@@ -60,13 +59,7 @@ def _instead(code: Code, place: str) -> tuple[str, str]:
 
 def _multiplied(graphs: Graphs) -> tuple[Bools, Bools]:
     """Flag the nodes that make wide matrices dense, and the products that take these, with their gradients."""
-    op, inputs = graphs.nodes["op"].tolist(), graphs.nodes["inputs"].tolist()
-    made, products = np.zeros(len(op), dtype=bool), np.zeros(len(op), dtype=bool)
-    for node in (one for one, kind in enumerate(op) if kind in _PRODUCTS):
-        for source in inputs[node]:
-            origin = origin_of(source, op, inputs)
-            if op[origin] == "SparseToDense":
-                made[origin] = products[node] = True
+    made, products = multiplied(graphs, graphs.nodes["op"].eq("SparseToDense").to_numpy(bool))
     wide = any(_rows_of_other(str(taken)) >= _LARGE for taken in graphs.nodes["takes"][products])
     return (made, products) if wide else (made & False, products & False)
 

@@ -5,10 +5,10 @@ import re
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, from_busy_cores
-from tfprof_nb.analysis.advice.rules.input._stages import stage_of
+from tfprof_nb.analysis.advice.rules.input._stages import ops_mapped, stage_of
 from tfprof_nb.analysis.source.caching import batched_before
 from tfprof_nb.analysis.source.code import line_at, place_of
-from tfprof_nb.analysis.source.mapped import batch_behind, lines_mapped, mapped_calls, mapped_name, maps_batches
+from tfprof_nb.analysis.source.mapped import batch_behind, mapped_calls, mapped_name, maps_batches
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 
 _SLOW = "bottleneck_long_name"
@@ -93,8 +93,8 @@ def _elements(evidence: Evidence, stage: str) -> int:
 
 def _mean_op_us(evidence: Evidence, line: str) -> float:
     """Return how long the ops take on average that the function given to the map at a line makes; 0 if unknown."""
-    ops, (file, first, last) = evidence.source().all_ops, lines_mapped(evidence.code, *line_at(line))
-    ops = ops[(ops["file"] == file) & ops["line"].between(first, last) & ~ops["op_type"].str.contains("Dataset")]
+    ops = ops_mapped(evidence, line)
+    ops = ops[~ops["op_type"].str.contains("Dataset")]
     if ops["op_type"].str.contains(_SINGLE).any():
         return 0.0
     count = float(ops["occurrences"].sum())

@@ -3,13 +3,12 @@
 from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import (
-    costly_line,
     line_of_stage,
     mapped_by_stage,
     of_keras,
-    shown_stage,
     stage_of,
     stages,
+    with_costly_line,
 )
 
 _KEEP = (
@@ -35,4 +34,4 @@ def cause(evidence: Evidence) -> Cause | None:
     fix = str(evidence.tf_data.summary["suggestion"])
     if stage_of(evidence) in ("ParallelMap", "MapAndBatch"):
         fix = _KEEP.format(function=function) + _THEN_PREFETCH * ("Prefetch" not in stages(evidence))
-    return Cause(f"{function} is slow", f"{shown_stage(evidence)}{costly_line(evidence, line)}", fix, place=line)
+    return Cause(f"{function} is slow", with_costly_line(evidence), fix, place=line)

@@ -2,7 +2,13 @@
 
 from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
-from tfprof_nb.analysis.advice.rules.input._stages import costly_line, line_of_stage, of_keras, shown_stage, stage_of
+from tfprof_nb.analysis.advice.rules.input._stages import (
+    line_of_stage,
+    of_keras,
+    shown_stage,
+    stage_of,
+    with_costly_line,
+)
 
 RULE = cause_rule(
     "slow-stage",
@@ -19,5 +25,6 @@ def cause(evidence: Evidence) -> Cause | None:
         return None
     if of_keras(evidence):
         return Cause("", shown_stage(evidence), place=line)
-    shown = f"{shown_stage(evidence)}{costly_line(evidence, line)}"
-    return Cause(f"{stage} is slow", shown, str(evidence.tf_data.summary["suggestion"]), place=line)
+    return Cause(
+        f"{stage} is slow", with_costly_line(evidence), str(evidence.tf_data.summary["suggestion"]), place=line
+    )
