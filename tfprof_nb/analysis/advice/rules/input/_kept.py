@@ -33,13 +33,13 @@ class Kept(NamedTuple):
     place: str
     cached_before: bool = False
 
-    @staticmethod
-    def without_change(function: str) -> str:
-        """Say what to do where the code cannot be shown: then it is less certain that nothing is drawn at random."""
-        return (
-            f"Where {function} gives the same in each epoch, a cache of its results, if they fit in memory, lets only "
-            "the first epoch run it."
-        )
+
+def without_code(function: str) -> str:
+    """Say what to do where code cannot be shown: then it is less certain that nothing is drawn at random."""
+    return (
+        f"Where {function} gives the same in each epoch, a cache of its results, if they fit in memory, lets only the "
+        "first epoch run it."
+    )
 
 
 def kept_behind_map(evidence: Evidence, line: str) -> Kept | None:

@@ -2,7 +2,7 @@
 
 from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, from_busy_cores
-from tfprof_nb.analysis.advice.rules.input._kept import PASSES_WORTH_KEEPING, kept_behind_map, may_be_kept
+from tfprof_nb.analysis.advice.rules.input._kept import PASSES_WORTH_KEEPING, kept_behind_map, may_be_kept, without_code
 from tfprof_nb.analysis.advice.rules.input._stages import (
     DRAWING,
     filling_cache,
@@ -43,7 +43,7 @@ def cause(evidence: Evidence) -> Cause | None:
         f"{kept.to_do}, if what {function} returns fits in memory. Then only the first epoch runs {function}.",
         kept.change,
         place=kept.place,
-        without_change=kept.without_change(function),
+        without_change=without_code(function),
         share=(passes - 1) / passes,
         beside_percent=_taken_from_model(evidence, line) * (passes - 1) / passes,
     )

@@ -4,7 +4,13 @@ import re
 
 from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, from_busy_cores, generates, in_python_ms
-from tfprof_nb.analysis.advice.rules.input._kept import LEAST_SAVED, PASSES_WORTH_KEEPING, Kept, kept_behind_map
+from tfprof_nb.analysis.advice.rules.input._kept import (
+    LEAST_SAVED,
+    PASSES_WORTH_KEEPING,
+    Kept,
+    kept_behind_map,
+    without_code,
+)
 from tfprof_nb.analysis.advice.rules.input._python import python_source
 from tfprof_nb.analysis.source.caching import functions_of, gives_the_same
 from tfprof_nb.analysis.source.code import place_of
@@ -40,7 +46,7 @@ def cause(evidence: Evidence) -> Cause | None:
         f"{kept.to_do}, if all that {function} makes fits in memory. Then only the first epoch runs {function}.",
         kept.change,
         place=kept.place,
-        without_change=kept.without_change(function),
+        without_change=without_code(function),
         share=(passes - 1) / passes,
         beside_percent=from_busy_cores(evidence, in_python_ms(evidence)) * (passes - 1) / passes,
     )

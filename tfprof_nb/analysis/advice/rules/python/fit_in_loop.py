@@ -83,6 +83,7 @@ def _case(
         fix=fix + _VALIDATE * with_validation,
         place=place,
         change=change,
+        without_change=_NEEDS_THE_LAST + _FOR_ONE_BATCH.format(model) + _VALIDATE * with_validation if change else "",
         instead_of=(("predict-per-example", f"{model}.evaluate"),),
     )
 

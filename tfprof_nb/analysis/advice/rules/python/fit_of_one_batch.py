@@ -53,5 +53,6 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
         f"Train on the batch without a pipeline: `train_on_batch` in place of `fit`.{others}",
         places[0],
         change,
+        f"Train on each batch by `train_on_batch`, which takes its arrays, and starts no pipeline.{others}",
         subject=next(iter(models)),
     )
