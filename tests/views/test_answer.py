@@ -275,18 +275,6 @@ def test_a_finding_that_the_trace_proves_has_one_link_to_it(start_ms):
     assert texts == ["Show in Ops", *["Show in the trace"][: start_ms == 2]]
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ("data = a.b().map(f, 8)", "Run it at once. It helps: `g` too."),
-        ("", "Run it at once: `data = a.…map(f, 8)`. It helps: `g` too."),
-    ],
-)
-def test_a_change_that_stands_as_code_is_not_in_the_sentence_too(change, told):
-    row = finding(change=change, fix="Run it at once: `data = a.…map(f, 8)`. It helps: `g` too.")
-    assert advice_view.fix(row) == told
-
-
 def test_a_table_sums_up_several_findings():
     for count, kinds in ((1, ["Note"]), (2, ["Note", "Note", "Table"])):
         panels = advice_view.panels(Advice(pd.DataFrame([finding()] * count), {}, []))

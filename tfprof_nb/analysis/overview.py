@@ -124,7 +124,8 @@ def overview(
     summary["waiting_percent"] = summary["input_percent"] + summary["input_between_steps_percent"]
     of_median = classify_input(summary["input_percent_median"], summary["other_percent"])
     summary["median_is_milder"] = of_median != classify_input(summary["input_percent"], summary["other_percent"])
-    reported = [f"The profiler reported: {text}" for forest in forests for text in _reports(forest)]
+    hosts = [forest.host for forest in forests]
+    reported = [f"The profiler reported: {text}" for host in hosts for text in (*host.errors, *host.warnings)]
     idle, count = idle_devices(forests)
     unused = [f"No work was recorded on {len(idle)} of {count} devices: {', '.join(idle)}."] if idle else []
     return Overview(_top_ops(ops), summary, [*unrecorded, *dict.fromkeys(reported), *steps.notes, *unused])
@@ -164,11 +165,6 @@ def planes_with_work(forest: Forest) -> set[str]:
 def _bottleneck(verdict: Verdict, forests: Sequence[Forest]) -> str:
     """Name the side that limits the program; a program without devices has only the host."""
     return "host" if verdict != "unknown" and not device_cores(forests) else _BOTTLENECKS[verdict]
-
-
-def _reports(forest: Forest) -> tuple[str, ...]:
-    """Return the profiler's own messages about problems, such as a GPU that could not be traced."""
-    return forest.host.errors + forest.host.warnings
 
 
 def _top_ops(ops: Ops) -> pd.DataFrame:

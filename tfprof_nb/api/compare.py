@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from functools import partial
 
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.analysis.compare.compare import Comparison, comparison
@@ -52,7 +51,7 @@ def compare(before: Side | Sequence[Side], after: Side | Sequence[Side]) -> Comp
     sides = _profiles(before, "before"), _profiles(after, "after")
     found = comparison(*([profile.measured for profile in side] for side in sides))
     title = " · ".join(f"{label}: {_names(side)}" for label, side in zip(("before", "after"), sides, strict=True))
-    return found.shown_by(partial(_content, title, found))
+    return found.shown_by(lambda: Content(title, view.panels(found)))
 
 
 def _profiles(side: Side | Sequence[Side], label: str) -> list[Profile]:
@@ -75,7 +74,3 @@ def _profile(one: object, label: str) -> Profile:
 
 def _names(side: Sequence[Profile]) -> str:
     return ", ".join(profile.name for profile in side)
-
-
-def _content(title: str, found: Comparison) -> Content:
-    return Content(title, view.panels(found))

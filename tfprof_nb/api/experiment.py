@@ -1,7 +1,6 @@
 """``experiment``: which of two programs is faster, from runs in turn without a profiler."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from itertools import product
 from typing import Any
 
@@ -79,7 +78,7 @@ def experiment(programs: Mapping[str, Callable[[], object]], rounds: int = 5, *,
     found = compared_runs(runs)
     found.notes[:0] = [note] if note else []
     title = " · ".join(f"{label}: {name}" for label, name in zip(("before", "after"), programs, strict=True))
-    return found.shown_by(partial(_content, title, found))
+    return found.shown_by(lambda: Content(title, view.panels(found)))
 
 
 def _check(programs: Any, rounds: int, warmup: int) -> None:
@@ -94,7 +93,3 @@ def _round(programs: Mapping[str, Callable[[], object]], runs: dict[str, list[Ru
     for name, program in reversed(order) if backwards else order:
         seconds, load = timed(program)
         runs[name].append(Run(seconds, read_other_load(load)))
-
-
-def _content(title: str, found: Comparison) -> Content:
-    return Content(title, view.panels(found))

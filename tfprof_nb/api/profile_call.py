@@ -90,7 +90,8 @@ def profile_call(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs)
         (host,) = load_hosts([file])
         told = read_sidecar(file).read(Section.GRAPHS, read_graphs)
         profile = _profiled(result, record, Forest(host), told)
-    profile.shown_by(lambda: _content(getattr(function, "__name__", type(function).__name__), profile))
+    name = getattr(function, "__name__", type(function).__name__)
+    profile.shown_by(lambda: Content(f"{name} · one call", call_view.panels(profile)))
     if isinstance(result, Generator | Coroutine | AsyncGenerator):
         profile.notes.append(_NOT_DONE)
     return profile
@@ -109,7 +110,3 @@ def _profiled(result: object, record: CallRecord, forest: Forest, told: Graphs) 
     changes = pd.DataFrame(record.changes, columns=Change._fields, dtype=np.int64)
     ops = pd.DataFrame(record.ops, columns=EagerOp._fields)
     return call_profile(RecordedCall(result, changes, record.shared, ops), forest, told)
-
-
-def _content(name: str, profile: CallProfile) -> Content:
-    return Content(f"{name} · one call", call_view.panels(profile))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -153,7 +152,7 @@ class Profiler:
             raise ValueError(f"Unknown view cmd={kind!r}: choose from scope, graph, op, code.")
         tree = graph_tree(self._model(), kind, parse_options({"output": "stdout"} | dict(options or {})))
         write_view(tree)
-        return Node(tree.shown_by(partial(_content, tree)))
+        return Node(tree.shown_by(lambda: Content(f"{tree.kind} view", part_panels(tree))))
 
     def advise(self, options: Mapping[str, Mapping[str, Any]] | None = None) -> GraphAdvice:
         """Return the findings of tfprof's checkers; ``options`` names the checkers, None runs all.
@@ -172,7 +171,3 @@ class Profiler:
     def _model(self) -> GraphModel:
         model = from_graph_section(self._described)
         return with_runs(model, pd.concat(self._steps, ignore_index=True)) if self._steps else model
-
-
-def _content(tree: GraphTree) -> Content:
-    return Content(f"{tree.kind} view", part_panels(tree))

@@ -168,7 +168,9 @@ def _leave_event(name: str, number: int) -> None:
 
 def _function(code: CodeType) -> _Function | None:
     """Return a function's loops; None if it has none, and for code of a cell that has marks."""
-    if code.co_name.startswith("<") and (code.co_name != "<module>" or any(map(_is_mark, code.co_names))):
+    if code.co_name.startswith("<") and (
+        code.co_name != "<module>" or any(name.startswith(MARK) for name in code.co_names)
+    ):
         return None
     above = max(code.co_firstlineno - 1, 0)
     try:
@@ -206,7 +208,3 @@ def _head(loop: ast.For | ast.AsyncFor | ast.While) -> int:
     """Return the line that each pass begins with: an endless loop does not come back to its own."""
     endless = isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant)
     return loop.body[0].lineno if endless else loop.lineno
-
-
-def _is_mark(name: str) -> bool:
-    return name.startswith(MARK)

@@ -24,7 +24,8 @@ def machine_load() -> Iterator[Gather]:
         after = _read()
         if before and after:
             seconds, busy, own = (new - old for old, new in zip(before, after, strict=True))
-            measured |= MachineLoadSection(seconds=seconds, processors=_processors(), busy_s=busy, own_s=own)
+            processors = len(_numbers(psutil.cpu_count() or 1))
+            measured |= MachineLoadSection(seconds=seconds, processors=processors, busy_s=busy, own_s=own)
 
 
 def _read() -> tuple[float, float, float] | None:
@@ -47,7 +48,3 @@ def _numbers(count: int) -> list[int]:
     with suppress(AttributeError):  # macOS knows none
         return [number for number in psutil.Process().cpu_affinity() if number < count]
     return list(range(count))
-
-
-def _processors() -> int:
-    return len(_numbers(psutil.cpu_count() or 1))

@@ -186,11 +186,6 @@ def _place(code: CodeType, at: int, generated: Mapping[tuple[str, int], Place]) 
 
 def _line(code: CodeType, at: int) -> int:
     """Return the line of an instruction."""
-    lines = _line_table(code)
+    lines = [(start, line) for start, _, line in code.co_lines() if line is not None]
     k = bisect_right(lines, at, key=itemgetter(0)) - 1
     return lines[k][1] if k >= 0 else code.co_firstlineno
-
-
-def _line_table(code: CodeType) -> list[tuple[int, int]]:
-    """Return where each line's instructions start, and the line."""
-    return [(start, line) for start, _, line in code.co_lines() if line is not None]

@@ -4,7 +4,6 @@ import gc
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 
 from tfprof_nb.capture.machine_load import machine_load
 from tfprof_nb.formats.sidecar import MachineLoadSection
@@ -13,18 +12,16 @@ from tfprof_nb.formats.sidecar import MachineLoadSection
 def timed(call: Callable[[], object]) -> tuple[float, MachineLoadSection]:
     """Call a function; return the seconds that it took, and the load of the machine meanwhile."""
     gc.collect()  # what runs before left behind is not this one's work
-    _wait_for_devices()
+    wait_for_devices()
     with machine_load() as gather:
         begun = time.perf_counter()
         call()
-        _wait_for_devices()
+        wait_for_devices()
         seconds = time.perf_counter() - begun
     return seconds, gather()
 
 
-def _wait_for_devices() -> None:
+def wait_for_devices() -> None:
     """Wait until the devices have done what they were given: a call that a GPU works on returns early."""
-    tensorflow = sys.modules.get("tensorflow")
-    if tensorflow is not None:
-        with suppress(AttributeError):  # TensorFlow before 2.9 has no such function
-            tensorflow.test.experimental.sync_devices()
+    if tensorflow := sys.modules.get("tensorflow"):
+        tensorflow.test.experimental.sync_devices()

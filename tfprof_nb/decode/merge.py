@@ -80,7 +80,7 @@ def _separators(hosts: Sequence[Host], starts: Sequence[int]) -> Host:
 def _merged(hosts: Sequence[Host], starts: Sequence[int], name: str, notes: Sequence[str]) -> Host:
     planes = {plane.name: plane for host in reversed(hosts) for plane in reversed(host.planes)}
     plane_number = {plane: number for number, plane in enumerate(planes)}
-    line_keys = [_line_key(host, line) for host in hosts for line in host.lines]
+    line_keys = [(host.planes[line.plane].name, line.id, line.name) for host in hosts for line in host.lines]
     line_number = {key: number for number, key in enumerate(dict.fromkeys(line_keys))}
     of_line = np.array([line_number[key] for key in line_keys], dtype=np.int32)
     line = of_line[_joined([host.line for host in hosts], [len(host.lines) for host in hosts])]
@@ -109,10 +109,6 @@ def _merged(hosts: Sequence[Host], starts: Sequence[int], name: str, notes: Sequ
         marks_end_ps=max(host.marks_end_ps + start for host, start in zip(hosts, starts, strict=True)),
         _complete=lambda: _merged([host.complete() for host in hosts], starts, name, notes),
     )
-
-
-def _line_key(host: Host, line: Line) -> tuple[str, int, str]:
-    return host.planes[line.plane].name, line.id, line.name
 
 
 def _joined(columns: Sequence[Int32], counts: Sequence[int]) -> Int32:

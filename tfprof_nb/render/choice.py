@@ -1,13 +1,12 @@
 """A menu, a slider or tabs in a report: every page is there, folded, and the report's script shows the chosen one."""
 
-import base64
 import json
 from collections.abc import Callable, Sequence
 
 from markupsafe import Markup
 
 from tfprof_nb._units import shorten
-from tfprof_nb.render.markup import element
+from tfprof_nb.render.markup import base64_of, element
 from tfprof_nb.render.panels import Tab, Tabs
 
 # Of pages behind the first, those of more characters together are left out.
@@ -35,7 +34,7 @@ def choice(tabs: Tabs, draw: Callable[[Tab, int], Markup], others: Callable[[str
         _folded(name, page, open=in_tabs or k == 0) for k, (name, page) in enumerate(zip(names, pages, strict=False))
     ]
     left_out = [others(tabs.label, names[len(pages) :])] if len(pages) < len(names) else []
-    packed = base64.b64encode(json.dumps(data).encode()).decode()
+    packed = base64_of(json.dumps(data).encode())
     script = element("script", packed, type="application/json", class_="tfp-choice-data")
     return element("div", script, *folded, *left_out, class_="tfp-choice")
 

@@ -1,12 +1,8 @@
 """A chart in a report: what a pointer on its picture reads, for the script that also draws the widget."""
 
-import base64
-import json
-import zlib
-
 from markupsafe import Markup
 
-from tfprof_nb.render.markup import element
+from tfprof_nb.render.markup import embedded
 from tfprof_nb.render.panels import Bars, Lines, StackedBars
 from tfprof_nb.render.readout import readout
 from tfprof_nb.render.svg.bars import rows_span, stacked_span
@@ -16,8 +12,7 @@ from tfprof_nb.render.svg.lines import lines_span
 def embedded_chart(panel: StackedBars | Lines | Bars) -> Markup:
     """Put a chart's values into a script element that browsers don't run."""
     data = {"title": panel.title, "rows": isinstance(panel, Bars), "span": _span(panel), **readout(panel)}
-    packed = base64.b64encode(zlib.compress(json.dumps(data).encode(), level=9)).decode()
-    return element("script", packed, type="application/json", class_="tfp-chart-data")
+    return embedded(data, "tfp-chart-data")
 
 
 def _span(panel: StackedBars | Lines | Bars) -> tuple[float, float]:

@@ -1,14 +1,11 @@
 """The boxes of a flame graph as columns: what the widget is sent, and what a report holds for its script."""
 
-import base64
-import json
-import zlib
 from typing import Any
 
 from markupsafe import Markup
 
 from tfprof_nb._units import printable
-from tfprof_nb.render.markup import element
+from tfprof_nb.render.markup import embedded
 from tfprof_nb.render.panels import Flame
 
 _LONGEST = 300  # characters of a name
@@ -32,5 +29,4 @@ def boxes(panel: Flame) -> dict[str, list[Any]]:
 def embedded_flame(panel: Flame) -> Markup:
     """Put a flame graph's boxes into a script element that browsers don't run."""
     data = {"boxes": boxes(panel), "legend": [list(entry) for entry in panel.legend]}
-    packed = base64.b64encode(zlib.compress(json.dumps(data).encode(), level=9)).decode()
-    return element("script", packed, type="application/json", class_="tfp-flame-data")
+    return embedded(data, "tfp-flame-data")

@@ -3,7 +3,10 @@
 In: names of elements, attributes, text and markup. Out: markup.
 """
 
+import base64
+import json
 import re
+import zlib
 from collections.abc import Iterable
 from functools import cache
 from typing import Literal
@@ -109,3 +112,14 @@ def _assigned(key: str) -> Markup:
 
 def _hyphenated(key: str) -> str:
     return key.rstrip("_").replace("_", "-")
+
+
+def base64_of(data: bytes) -> str:
+    """Return bytes as text that ends no element."""
+    return base64.b64encode(data).decode()
+
+
+def embedded(data: object, kind: str) -> Markup:
+    """Return the script element of a class from which a report's own script reads data; browsers don't run it."""
+    packed = base64_of(zlib.compress(json.dumps(data).encode(), level=9))
+    return element("script", packed, type="application/json", class_=kind)

@@ -1,7 +1,5 @@
 """Advice: what to change, with the evidence and the estimated gain."""
 
-import re
-from functools import partial
 from typing import Any
 
 from tfprof_nb.analysis.advice.advice import Advice
@@ -13,7 +11,6 @@ from tfprof_nb.views import benchmark_input as benchmark_input_view
 from tfprof_nb.views.columns import OP
 from tfprof_nb.views.pages import links_of
 
-_CODE_AT_THE_END = re.compile(r": `([^`]+)`(?=[.,;]|$)")  # of a sentence or its part
 _COLUMNS = (
     Column("gain_low_percent", "could save, from", "percent", meaning="if it can be estimated"),
     Column("gain_high_percent", "to", "percent", meaning="if it can be estimated"),
@@ -29,11 +26,7 @@ def panels(advice: Advice) -> list[Panel]:
     if not len(advice.table):
         return [Note(note, "empty") for note in advice.notes]
     return [
-        *(
-            panel
-            for row in advice.table.to_dict("records")
-            for panel in (Note(_in_full(row), "advice", links_of(row), _code(row)), *measure(advice, row))
-        ),
+        *(panel for row in advice.table.to_dict("records") for panel in (_in_full(row), *measure(advice, row))),
         *([Table("Findings", advice.table, _COLUMNS, selects=OP)] if len(advice.table) > 1 else []),
     ]
 
@@ -57,20 +50,14 @@ def measure(advice: Advice, row: dict[Any, Any]) -> list[Panel]:
     return [Offer("Measure it", text, offered.code, lambda: benchmark_input_view.panels(offered.run()))]
 
 
-def _in_full(row: dict[Any, Any]) -> str:
-    return f"{row['finding']}. {row['evidence']} {fix(row)}"
+def _in_full(row: dict[Any, Any]) -> Note:
+    text = f"{row['finding']}. {row['evidence']} {fix(row)}"
+    return Note(text, "advice", links_of(row), _code(row))
 
 
 def fix(row: dict[Any, Any]) -> str:
-    """Say what to change, and what that could save; not in code where that stands below."""
-    fix = _CODE_AT_THE_END.sub(partial(_unless_below, change=row["change"]), row["fix"])
-    return f"{fix} {gain_in_words(row['gain_low_percent'], row['gain_high_percent'], row['gain_of'])}".rstrip()
-
-
-def _unless_below(code: re.Match[str], change: str) -> str:
-    """Return the matched code, or no text if it is the change or, shortened, parts of it."""
-    parts = " ".join(code[1].split()).split("…")
-    return "" if all(part in " ".join(change.split()) for part in parts) else code[0]
+    """Say what to change, and what that could save."""
+    return f"{row['fix']} {gain_in_words(row['gain_low_percent'], row['gain_high_percent'], row['gain_of'])}".rstrip()
 
 
 def _code(row: dict[Any, Any]) -> str:

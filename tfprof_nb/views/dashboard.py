@@ -201,11 +201,9 @@ def _answer_and_pages(results: Results, pages: Sequence[str]) -> list[Panel]:
 def _answer(results: Results) -> list[Panel]:
     """Say what takes the time, what to change, and what the cell is made of."""
     shown = results.answer, results.advice, results.breakdown, results.overview, results.steps
-    return answer_view.panels(*shown, partial(_tried, results) if isinstance(results, _Tries) else None)
-
-
-def _tried(profile: _Tries, rule: str) -> list[Panel]:
-    return trial_view.panels(profile.try_change(rule))
+    if not isinstance(results, _Tries):
+        return answer_view.panels(*shown)
+    return answer_view.panels(*shown, lambda rule: trial_view.panels(results.try_change(rule)))
 
 
 def _is_plain_python(results: Results) -> bool:

@@ -3,8 +3,6 @@
 import re
 from collections.abc import Sequence
 
-import pandas as pd
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.kernels import Kernels
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Table
@@ -84,11 +82,6 @@ def panels(kernels: Kernels) -> list[Panel]:
             trim=function_name,
             most=_MAX_BARS,
         ),
-        Table("Kernels", _ranked(kernels.table), columns, selects=OP),
+        Table("Kernels", kernels.table.assign(rank=range(1, len(kernels.table) + 1)), columns, selects=OP),
         *(Note(note, "info") for note in kernels.notes),
     ]
-
-
-def _ranked(table: pd.DataFrame) -> pd.DataFrame:
-    """Number the kernels by total time, by which they are ordered."""
-    return table.assign(rank=range(1, len(table) + 1))

@@ -5,7 +5,7 @@ type Listener = (content: never, buffers: never) => void;
 
 /** A model without a kernel: keeps its traits, and sends nothing. */
 export class PageModel<Traits extends object> implements Model<Traits> {
-  private readonly listeners = new Map<string, Set<Listener>>();
+  protected readonly listeners = new Map<string, Set<Listener>>();
 
   constructor(private readonly traits: Traits) {}
 
@@ -15,8 +15,7 @@ export class PageModel<Traits extends object> implements Model<Traits> {
 
   set<K extends keyof Traits & string>(name: K, value: Traits[K]): void {
     this.traits[name] = value;
-    for (const callback of this.listeners.get(`change:${name}`) ?? [])
-      callback(undefined as never, [] as never);
+    this.emit(`change:${name}`);
   }
 
   save_changes(): void {}
@@ -30,6 +29,10 @@ export class PageModel<Traits extends object> implements Model<Traits> {
 
   off(event: string, callback: Listener): void {
     this.listeners.get(event)?.delete(callback);
+  }
+
+  emit(event: string, content?: unknown, buffers?: unknown): void {
+    for (const callback of this.listeners.get(event) ?? []) callback(content as never, buffers as never);
   }
 }
 

@@ -38,19 +38,19 @@ def test_a_filter_behind_the_map_drops_what_that_made(evidence, slow):
     cause = dropped_elements(evidence("Filter", 40, slow))
     assert cause.name == "read makes elements that `.filter(is_cat)` drops"
     assert "40 elements were made for 8 that were kept" in cause.evidence
-    assert (cause.place, cause.most_saved) == ("cell line 2", 0.8)
+    assert (cause.place, cause.share) == ("cell line 2", 0.8)
 
 
 def test_a_skip_behind_the_map_makes_the_first_steps_wait(evidence):
     cause = dropped_elements(evidence("FiniteSkip", 24))
     assert cause.name == "read makes elements that `.skip(16)` drops"
-    assert (cause.place, cause.most_saved) == ("cell line 3", 0.8)
+    assert (cause.place, cause.share) == ("cell line 3", 0.8)
 
 
 def test_a_shard_behind_the_map_drops_in_each_call(evidence):
     cause = dropped_elements(evidence("Shard", 32))
     assert cause.name == "read makes elements that `.shard(4, k)` drops"
-    assert (cause.place, cause.most_saved) == ("cell line 4", 0.75)
+    assert (cause.place, cause.share) == ("cell line 4", 0.75)
 
 
 def test_a_filter_that_keeps_most_is_no_cause(evidence):

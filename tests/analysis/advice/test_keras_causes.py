@@ -38,6 +38,7 @@ def evidence():
             "self_ms": [tracing_ms],
             "expensive_call_percent": [0.0],
             "cause": [""],
+            "new_shapes": [0],
         }
         parts = {
             "overview": SimpleNamespace(

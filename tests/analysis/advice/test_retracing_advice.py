@@ -19,9 +19,8 @@ def findings(found_by):
     """The findings on a cell of 4 s, of which so much is in warm-up steps."""
 
     def told(text, tracing_ms):
-        calls = pd.DataFrame(
-            columns=["function", "mode", "calls", "tracings", "expensive_call_percent", "self_ms", "cause"]
-        )
+        numbers = ["calls", "tracings", "expensive_call_percent", "self_ms", "new_shapes"]
+        calls = pd.DataFrame(columns=["function", "mode", "cause", *numbers])
         steps = pd.DataFrame(columns=["host", "phase", "step_name", "step_ms", "start_ms", "epoch", "warm_up"])
         return found_by(
             SimpleNamespace(
@@ -83,7 +82,7 @@ def test_graphs_that_must_be_built_anyway_are_no_gain(found_by, calls, spared):
     """The graph of the first shape, and the one that serves all shapes."""
     cause = f"argument `x` had the shapes (8, 3), (8, 4): {GENERALISE}, or pad"
     row = {"function": "train_step", "mode": "traced-nonXla", "calls": calls, "tracings": calls, "cause": cause}
-    functions = pd.DataFrame([row | {"expensive_call_percent": 90.0, "self_ms": 800.0}])
+    functions = pd.DataFrame([row | {"new_shapes": 1, "expensive_call_percent": 90.0, "self_ms": 800.0}])
     evidence = SimpleNamespace(
         functions=SimpleNamespace(table=functions),
         steps=SimpleNamespace(table=pd.DataFrame({"step_ms": [500.0, 500.0]})),

@@ -1,5 +1,41 @@
-"""What to change: ``advice`` is the result. It applies every rule, and orders what they find.
+"""What to change: ``advice.advice`` applies every rule, and orders what they find.
 
-``findings`` is what rules take and return. Each file ``…_advice`` has the rules of one subject; ``no_findings`` says
-what stands where none of them applies.
+Here is what modules of rules use: what they are given, what they declare and yield, and how they name places and code.
 """
+
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.rule import (
+    IN_TENSORFLOW,
+    TRACING_MS,
+    UNKNOWN,
+    VECTORISING_MS,
+    Case,
+    Cases,
+    ChangesResults,
+    Earlier,
+    Finding,
+    Order,
+    Rule,
+    Severity,
+)
+from tfprof_nb.analysis.advice.wording import at, in_code, quoted
+
+__all__ = [
+    "IN_TENSORFLOW",
+    "TRACING_MS",
+    "UNKNOWN",
+    "VECTORISING_MS",
+    "Case",
+    "Cases",
+    "ChangesResults",
+    "Earlier",
+    "Evidence",
+    "Finding",
+    "Order",
+    "Rule",
+    "Severity",
+    "at",
+    "in_code",
+    "quoted",
+    "training_ms",
+]

@@ -21,14 +21,23 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
-from tfprof_nb.analysis.advice.catalogue import rules
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rule import Finding
 from tfprof_nb.analysis.source.caching import with_called
 from tfprof_nb.analysis.source.changed_text import ChangedText, changed_text, reindented, split_imports
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.pipelines import is_dataset
-from tfprof_nb.analysis.source.syntax import FUNCTIONS, bound_by, first_given, holds, name_of, names_of_scope, parsed
+from tfprof_nb.analysis.source.syntax import (
+    FUNCTIONS,
+    bound_by,
+    calls_in,
+    chain,
+    first_given,
+    holds,
+    name_of,
+    names_of_scope,
+    parsed,
+)
 
 Part = TypeVar("Part", bound=ast.expr)
 # How rules call modules, and the modules.
@@ -63,8 +72,6 @@ _DEFAULTS = {
 }
 _CHANCE = re.compile(r"\brandom|\brand(?:n|int)?\(|\brng\b|default_rng|permutation")
 _IN_PYTHON = ("numpy_function", "py_function")
-_SENTENCES = re.compile(r"(?:`[^`]*`|[^.`]|\.(?=\S))+(?:\.|$)\s*")
-_GOES_ON = re.compile(r"(?:Do so|Then|It|That|This|Otherwise|Or|Its|Without it)\b")
 
 
 def checked(evidence: Evidence, finding: Finding) -> Finding:
@@ -81,7 +88,8 @@ def checked(evidence: Evidence, finding: Finding) -> Finding:
         return finding
     code, (file, line) = evidence.code, line_at(finding.place)
     change, why_not = checked_change(code, file, line, finding.change)
-    return replace(finding, change=change) if not why_not else replace(finding, change="", fix=_in_words(finding))
+    fix = finding.without_change if why_not and finding.without_change else finding.fix
+    return replace(finding, change=change, fix=fix)
 
 
 def checked_change(code: Code, file: str, line: int, change: str) -> tuple[str, str]:
@@ -167,12 +175,12 @@ def _imports_other(code: Code, file: str, name: str, module: str) -> bool:
 
 def _is_bound_in(tree: ast.Module, name: ast.Name) -> bool:
     """Whether the file itself binds a name that is read in it: in a function around, or at the top before."""
-    functions = [one for kind in FUNCTIONS for one in ast.walk(tree) if isinstance(one, kind)]
+    functions = [node for kind in FUNCTIONS for node in ast.walk(tree) if isinstance(node, kind)]
     around = [one for one in functions if one.lineno < name.lineno and holds(one, name.lineno)]
     lambdas = [one for one in functions if isinstance(one, ast.Lambda) and holds(one, name.lineno)]
     if any(name.id in names_of_scope(one) for one in [*around, *lambdas]):
         return True
-    inner = [one for one in ast.walk(tree) if isinstance(one, ast.comprehension)]
+    inner = [node for node in ast.walk(tree) if isinstance(node, ast.comprehension)]
     if any(name.id in {part.id for part in ast.walk(one.target) if isinstance(part, ast.Name)} for one in inner):
         return True
     until = 10**9 if around else name.lineno
@@ -245,9 +253,9 @@ def _of_pipelines(
     if (mixes or drops) and _is_tested_with(code, new, written):
         yield "predict or evaluate would get other rows, or another order"
     for call in added:
-        chain = list(_chain(call))
         if name_of(call.func) == "cache":
-            given = [one for part in chain for one in part.args if name_of(part.func) in ("map", "from_generator")]
+            making = [part for part in chain(call) if name_of(part.func) in ("map", "from_generator")]
+            given = [argument for part in making for argument in part.args]
             if any(_may_draw(code, file, one) for one in given):
                 yield "what is drawn at random would be kept"
     if _mixes_batches(written) and not _mixes_batches(before):
@@ -255,17 +263,19 @@ def _of_pipelines(
 
 
 def _drops(call: ast.Call) -> bool:
-    return any(one.arg == "drop_remainder" and ast.unparse(one.value) == "True" for one in call.keywords)
+    return any(keyword.arg == "drop_remainder" and ast.unparse(keyword.value) == "True" for keyword in call.keywords)
 
 
 def _is_tested_with(code: Code, tree: ast.Module, written: list[ast.Call]) -> bool:
     """Whether what a change makes goes into `predict` or `evaluate`: at once, or by the name that it is given."""
     lines = [call.lineno for call in written]
-    statements = [one for one in ast.walk(tree) if isinstance(one, ast.Assign) and any(holds(one, at) for at in lines)]
+    statements = [
+        node for node in ast.walk(tree) if isinstance(node, ast.Assign) and any(holds(node, at) for at in lines)
+    ]
     targets = [target for one in statements for target in one.targets]
     names = {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
     for other in (tree, *(code.syntax(file) for file in code.files)):
-        for call in (one for one in ast.walk(other) if isinstance(one, ast.Call) and name_of(one.func) in _TESTING):
+        for call in (call for call in ast.walk(other) if isinstance(call, ast.Call) and name_of(call.func) in _TESTING):
             parts = [part for one in [*call.args, *(each.value for each in call.keywords)] for part in ast.walk(one)]
             if any(part.id in names for part in parts if isinstance(part, ast.Name)):
                 return True
@@ -274,23 +284,15 @@ def _is_tested_with(code: Code, tree: ast.Module, written: list[ast.Call]) -> bo
     return False
 
 
-def _chain(call: ast.Call) -> Iterator[ast.Call]:
-    """Yield the calls before a method in its chain, the last one first."""
-    value = call.func.value if isinstance(call.func, ast.Attribute) else None
-    if isinstance(value, ast.Call):
-        yield value
-        yield from _chain(value)
-
-
 def _mixes_batches(calls: Iterable[ast.Call]) -> bool:
     shuffles = [call for call in calls if name_of(call.func) == "shuffle"]
-    return any(name_of(part.func) in _BATCHED for call in shuffles for part in _chain(call))
+    return any(name_of(part.func) in _BATCHED for call in shuffles for part in chain(call))
 
 
 def _may_draw(code: Code, file: str, given: ast.expr) -> bool:
     """Whether what a stage calls may draw at random, as texts show; Python without one may."""
     for one in with_called(code, file, ast.Expr(given)):
-        in_python = [call for call in ast.walk(one) if isinstance(call, ast.Call) and name_of(call.func) in _IN_PYTHON]
+        in_python = [call for call in calls_in(one) if name_of(call.func) in _IN_PYTHON]
         unseen = [call for call in in_python if not _is_seen(code, file, first_given(call))]
         if unseen or _CHANCE.search(ast.unparse(one)):
             return True
@@ -308,19 +310,3 @@ def _within(tree: ast.Module, first: int, last: int, kind: type[Part]) -> Iterat
             at = one.func.end_lineno if isinstance(one, ast.Call) else one.lineno
             if first <= (at or 0) <= last:
                 yield one
-
-
-def _in_words(finding: Finding) -> str:
-    """Return the fix without the sentences that give the change as code; if none is left, why the fault costs time."""
-    kept, left_out, change = list[str](), False, " ".join(finding.change.split())
-    for sentence in _SENTENCES.findall(finding.fix):
-        shown = any(_is_part(code, change) for code in re.findall(r"`([^`]*)`", sentence))
-        left_out = shown or (left_out and bool(_GOES_ON.match(sentence)))
-        if not left_out:
-            kept.append(sentence)
-    return "".join(kept).strip() or rules()[finding.rule].why
-
-
-def _is_part(code: str, change: str) -> bool:
-    """Whether code in a sentence is the change, or shortened the parts of it."""
-    return all(part.strip() in change for part in " ".join(code.split()).split("…"))

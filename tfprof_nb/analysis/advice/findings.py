@@ -80,6 +80,7 @@ def finding_of(rule: Rule, case: Case, evidence: Evidence) -> Finding:
         low,
         high,
         case.change,
+        case.without_change,
         case.of or rule.of,
         case.rule or rule.id,
         subject=case.subject,
@@ -95,7 +96,8 @@ def with_first_call(evidence: Evidence, finding: Finding, once_ms: float) -> Fin
     whole_ms = of_training or float(evidence.overview.summary["capture_ms"])
     if not finding.gain_low_percent * whole_ms / 100 < once_ms:
         return finding
-    return replace(finding, fix=finding.fix + _ONCE, gain_low_percent=0.0)
+    without_change = finding.without_change and finding.without_change + _ONCE
+    return replace(finding, fix=finding.fix + _ONCE, without_change=without_change, gain_low_percent=0.0)
 
 
 def severity_of(percent: float, moderate: float, high: float) -> Severity:

@@ -111,6 +111,8 @@ class Case:
         What is wrong, the numbers behind it, and what to change.
     place, change
         The line to change, and the code for it; empty if unknown.
+    without_change
+        What to change in other words, for programs in which the code cannot be shown; empty where ``fix`` holds there.
     severity
         Where the share does not decide on it.
     saved
@@ -140,6 +142,7 @@ class Case:
     fix: str
     place: str = ""
     change: str = ""
+    without_change: str = ""
     severity: Severity | None = None
     saved: tuple[float, float | None] | None = None
     gain: tuple[float, float, float] | None = None
@@ -160,6 +163,7 @@ class Finding:
 
     ``rule`` is the id of the rule that it is a case of, ``node`` the part of `p.breakdown` that it explains, and
     ``cell_percent`` the share of the cell that it is about.
+    ``without_change`` is the fix in other words, for programs in which the code cannot be shown.
     ``subject`` is the function or object that it is about. ``instead_of`` are cases that say less about the same time,
     beside those of the rules that its rule supersedes: the rule, and the place or subject.
     """
@@ -177,6 +181,7 @@ class Finding:
     gain_low_percent: float = float("nan")
     gain_high_percent: float = float("nan")
     change: str = ""
+    without_change: str = ""
     gain_of: GainOf = "steps"
     rule: str = ""
     node: str = ""

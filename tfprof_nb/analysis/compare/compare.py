@@ -30,7 +30,7 @@ _METRICS = ["step_ms", *PARTS, BETWEEN]
 _OP_KEYS, _KERNEL_KEYS, _MEMORY_KEYS = ["side", "op_type", "op_name"], ["kernel", "op_name"], ["allocator", "metric"]
 _SIZES = ["peak_bytes", "heap_bytes", "stack_bytes"]
 _NOTED_REMOVING = 0.05  # of the time
-_NOTED_LOAD = 0.2  # of the processors
+NOTED_LOAD = 0.2  # of the processors
 
 
 _Sides = tuple[Sequence[Measured], Sequence[Measured]]
@@ -136,7 +136,11 @@ def comparison(before: Sequence[Measured], after: Sequence[Measured]) -> Compari
         kernels=_times(sides, "kernels", _KERNEL_KEYS, "total_us", found),
         memory=_repeated(_of_each(sides, _peaks), _MEMORY_KEYS, "bytes", in_turn=in_turn, absent=np.nan),
         typical_step=_typical(*sides) if have_steps else pd.DataFrame(columns=["before", "after"]),
-        runs=_runs(sides, found),
+        runs=runs_of(
+            [profile.name for side in sides for profile in side],
+            (found.before, found.after),
+            [[profile.other_load for profile in side] for side in sides],
+        ),
     )
 
 
@@ -159,13 +163,11 @@ def _parts(sides: _Sides, found: Headline) -> pd.DataFrame:
     return changed(pd.DataFrame({"metric": shown}), list(old), list(new), unit, in_turn=found.in_turn)
 
 
-def _runs(sides: _Sides, found: Headline) -> pd.DataFrame:
-    rows = [
-        (label, profile.name, time, 100 * profile.other_load)
-        for label, side, times in zip(("before", "after"), sides, (found.before, found.after), strict=True)
-        for profile, time in zip(side, times, strict=True)
-    ]
-    return pd.DataFrame(rows, columns=["side", "name", "time_ms", "other_load_percent"])
+def runs_of(names: Sequence[str], times: Sequence[Floats], loads: Sequence[Sequence[float]]) -> pd.DataFrame:
+    """Return `Comparison.runs`: given all names, and each side's times and loads."""
+    sides = [label for label, side in zip(("before", "after"), times, strict=True) for _ in side]
+    percent = [100 * load for side in loads for load in side]
+    return pd.DataFrame({"side": sides, "name": names, "time_ms": np.concatenate(times), "other_load_percent": percent})
 
 
 def _steps(sides: _Sides, in_turn: bool) -> pd.DataFrame:
@@ -285,7 +287,7 @@ def _summary(found: Headline, sides: _Sides, steps: pd.DataFrame) -> dict[str, o
     step = (float(steps.iloc[0]["change"]), float(steps.iloc[0]["p_value"])) if alike else (0.0, 1.0)
     judged = verdict(found, told, explained_by_load(*loads), step)
     reasons = list(dict.fromkeys(why for pair in product(before, after) for why in why_not_same(*_works(pair))))
-    captures = [_median_capture(side) for side in sides]
+    captures = [float(np.median([profile.pace.duration_ms for profile in side])) for side in sides]
     return {
         **summary_of(found),
         "verdict": judged,
@@ -299,8 +301,8 @@ def _summary(found: Headline, sides: _Sides, steps: pd.DataFrame) -> dict[str, o
         "why_not_same": reasons,
         "batch_before": before[0].work.batch,
         "batch_after": after[0].work.batch,
-        "other_load_before_percent": _percent(loads[0]),
-        "other_load_after_percent": _percent(loads[1]),
+        "other_load_before_percent": median_percent(loads[0]),
+        "other_load_after_percent": median_percent(loads[1]),
     }
 
 
@@ -334,15 +336,12 @@ def _longer(found: Headline) -> dict[str, object]:
     }
 
 
-def _median_capture(side: Sequence[Measured]) -> float:
-    return float(np.median([profile.pace.duration_ms for profile in side]))
-
-
 def _factor(row: pd.Series[float]) -> float:
     return float(row["before"] / row["after"]) if row["after"] > 0 else math.nan
 
 
-def _percent(shares: Sequence[float]) -> float | None:
+def median_percent(shares: Sequence[float]) -> float | None:
+    """Return the median of the shares that are known, in percent; None if none is."""
     known = [share for share in shares if not math.isnan(share)]
     return 100 * float(np.median(known)) if known else None
 
@@ -392,8 +391,8 @@ def _time_notes(before: Sequence[Measured], after: Sequence[Measured], found: He
             f"Left out: {milliseconds(removing[0])} before and {milliseconds(removing[1])} after in which TensorFlow "
             "removed iterators of finished passes (TFE_DeleteTensorHandle): whether one takes half a second is chance."
         )
-    loads = [_percent([profile.other_load for profile in side]) or 0.0 for side in (before, after)]
-    if max(loads) >= 100 * _NOTED_LOAD:
+    loads = [median_percent([profile.other_load for profile in side]) or 0.0 for side in (before, after)]
+    if max(loads) >= 100 * NOTED_LOAD:
         notes.append(
             f"Other programs took {loads[0]:.0f}% of the processors before and {loads[1]:.0f}% after: they make steps "
             "slower. Compare runs on a quiet machine, or several of each: `%%tfprofile NAME --repeat 5`."

@@ -7,14 +7,21 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from tfprof_nb._arrays import Floats
-from tfprof_nb.analysis.compare.compare import TIME, Comparison, changed, no_changes, summary_of
+from tfprof_nb.analysis.compare.compare import (
+    NOTED_LOAD,
+    TIME,
+    Comparison,
+    changed,
+    median_percent,
+    no_changes,
+    runs_of,
+    summary_of,
+)
 from tfprof_nb.analysis.compare.headline import Headline, explained_by_load, margin, verdict
 from tfprof_nb.analysis.compare.pace import robust_spread
 
 _RUN = "run"
 _ONE_ROUND = 1.0  # of which nothing tells how much runs differ: only twice as long is a difference
-_NOTED_LOAD = 0.2  # of the processors
 
 
 class Run(NamedTuple):
@@ -32,7 +39,7 @@ def experiment(runs: Mapping[str, Sequence[Run]]) -> Comparison:
     found = Headline(_RUN, True, times[0], times[1], (np.ones(len(before)), np.ones(len(after))), in_turn=True)
     spreads = [robust_spread(side) for side in times if len(side) > 1]
     told = margin(found, spreads, [*loads[0], *loads[1]]) if spreads else _ONE_ROUND
-    shares = [_percent(side) for side in loads]
+    shares = [median_percent(side) for side in loads]
     summary = {
         **summary_of(found),
         "verdict": verdict(found, told, explained_by_load(*loads)),
@@ -59,27 +66,13 @@ def experiment(runs: Mapping[str, Sequence[Run]]) -> Comparison:
         kernels=nothing[1],
         memory=no_changes("allocator", "metric"),
         typical_step=pd.DataFrame(columns=["before", "after"]),
-        runs=_runs(runs, times),
+        runs=runs_of([name for name, side in runs.items() for _ in side], times, loads),
     )
-
-
-def _percent(shares: Sequence[float]) -> float | None:
-    known = [share for share in shares if not math.isnan(share)]
-    return 100 * float(np.median(known)) if known else None
-
-
-def _runs(runs: Mapping[str, Sequence[Run]], times: Sequence[Floats]) -> pd.DataFrame:
-    rows = [
-        (side, name, time, 100 * run.other_load)
-        for side, (name, of_side), taken in zip(("before", "after"), runs.items(), times, strict=True)
-        for run, time in zip(of_side, taken, strict=True)
-    ]
-    return pd.DataFrame(rows, columns=["side", "name", "time_ms", "other_load_percent"])
 
 
 def _notes(shares: Sequence[float | None]) -> list[str]:
     loads = [share or 0.0 for share in shares]
-    if max(loads) < 100 * _NOTED_LOAD:
+    if max(loads) < 100 * NOTED_LOAD:
         return []
     took = f"{loads[0]:.0f}% of the processors before and {loads[1]:.0f}% after"
     return [f"Other programs took {took}: more rounds, or a quiet machine, tell smaller differences."]

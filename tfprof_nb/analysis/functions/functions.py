@@ -15,7 +15,7 @@ from tfprof_nb._arrays import Int64
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import not_for
-from tfprof_nb.analysis.functions.retracing import retracing_cause
+from tfprof_nb.analysis.functions.retracing import Retracing, retracing
 from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.decode.sections.graphs import Graphs
 
@@ -24,6 +24,7 @@ _TYPES = {
     **dict.fromkeys(("calls", "tracings"), np.int64),
     **dict.fromkeys(("expensive_call_percent", "total_ms", "self_ms"), np.float64),
     "cause": "str",
+    "new_shapes": np.int64,
 }
 COLUMNS = list(_TYPES)
 _FIRST_TRACINGS = 2
@@ -42,7 +43,8 @@ def functions(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Funct
     with the compiler, ``-xla`` or ``-nonXla``. Self time excludes functions that the call called in turn. ``tracings``
     and ``expensive_call_percent`` describe the function, in each of its rows: how often it was traced since the program
     began, and the percentage of its self time in traced and eager calls. ``cause`` names the argument that caused
-    retracing; empty if there was none, or if it is unknown. Functions of one name may be several, such as those that
+    retracing; empty if there was none, or if it is unknown. ``new_shapes`` counts the arguments that differ in shape;
+    those that differ alike are one. Functions of one name may be several, such as those that
     Keras makes for each model: the first tracing of each is no retracing.
 
     Returns
@@ -67,18 +69,19 @@ def functions(forests: Sequence[Forest], graphs: Sequence[Graphs] = ()) -> Funct
     table["total_ms"] = table["total_ps"] / PS_PER_MS
     table["self_ms"] = table["self_ps"] / PS_PER_MS
     traced = table.loc[table["mode"].str.startswith("traced"), "function"].unique()
-    retraced = set(_retraced(calls))
+    retraced = set(calls.loc[calls["again"].astype(bool), "function"])
     several = _functions_of_name(calls)
     causes = {
-        name: retracing_cause(str(name), graphs, again=name in retraced, functions=int(several[name]))
+        name: retracing(str(name), graphs, again=name in retraced, functions=int(several[name]))
         for name in sorted(traced)
     }
-    table["cause"] = [causes.get(name, "") for name in table["function"]]
+    of_rows = [causes.get(name, Retracing()) for name in table["function"]]
+    table["cause"] = [of_row.cause for of_row in of_rows]
+    table["new_shapes"] = [of_row.new_shapes for of_row in of_rows]
     order = ["self_ms", "function", "mode"]
     table = table.sort_values(order, ascending=[False, True, True], ignore_index=True)[COLUMNS]
-    return Functions(
-        table, _summary(table, sorted(retraced)), [f"{name}: {cause}." for name, cause in causes.items() if cause]
-    )
+    notes = [f"{name}: {found.cause}." for name, found in causes.items() if found.cause]
+    return Functions(table, _summary(table, sorted(retraced)), notes)
 
 
 def function_calls(forest: Forest) -> pd.DataFrame:
@@ -112,11 +115,6 @@ def _again(calls: pd.DataFrame, start_ps: Int64) -> pd.Series[bool]:
     counts = traced["tracings"]
     again = (counts == 0) | (counts > lowest_before.reindex(traced.index).fillna(_FIRST_TRACINGS))
     return again.reindex(calls.index, fill_value=False)
-
-
-def _retraced(calls: pd.DataFrame) -> list[str]:
-    """Name the functions that were traced again."""
-    return list(calls.loc[calls["again"].astype(bool), "function"].unique())
 
 
 def _functions_of_name(calls: pd.DataFrame) -> pd.Series[Any]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from tfprof_nb.analysis.events.tensors import parse_tensors
 from tfprof_nb.decode.sections.graphs import Graphs
@@ -24,7 +24,17 @@ _BY_KERAS = "Keras traces it for each model and phase (train, test, predict), an
 _ALIKE, _SEVERAL = "all traced versions had the same arguments", "at least {} functions of this name were traced"
 
 
-def retracing_cause(function: str, graphs: Sequence[Graphs], *, again: bool = True, functions: int = 1) -> str:
+class Retracing(NamedTuple):
+    """What differs between traced versions, in words, and how many of the arguments have new shapes.
+
+    Arguments that differ alike count as one. The words are empty if there is one version, or they are unknown.
+    """
+
+    cause: str = ""
+    new_shapes: int = 0
+
+
+def retracing(function: str, graphs: Sequence[Graphs], *, again: bool = True, functions: int = 1) -> Retracing:
     """Say which arguments of a tf.function differ between its traced versions, and what to do.
 
     Parameters
@@ -37,11 +47,6 @@ def retracing_cause(function: str, graphs: Sequence[Graphs], *, again: bool = Tr
         Whether one function was traced more than once; else the versions are those of functions of the same name.
     functions
         How many functions of that name there were at least.
-
-    Returns
-    -------
-    str
-        Empty if there is only one version, or the versions are unknown.
     """
     tables = [host.functions for host in graphs]
     versions = [
@@ -50,19 +55,21 @@ def retracing_cause(function: str, graphs: Sequence[Graphs], *, again: bool = Tr
         for signature in table.loc[table["python"] == function, "signature"]
     ]
     if len(versions) < 2:
-        return ""
+        return Retracing()
     differing = _differing(versions)
     if not differing:
         alike = len(versions) >= _MIN_ALIKE and all(version.keys() == versions[0].keys() for version in versions)
-        return f"{_ALIKE}: {_BY_KERAS if function in OF_KERAS else APPLIED_AGAIN}" if alike else ""
+        return Retracing(f"{_ALIKE}: {_BY_KERAS if function in OF_KERAS else APPLIED_AGAIN}" if alike else "")
     if not again:
-        return ""
+        return Retracing()
     if functions >= _MIN_ALIKE and function not in OF_KERAS:
-        return f"{_SEVERAL.format(functions)}: {APPLIED_AGAIN}"
+        return Retracing(f"{_SEVERAL.format(functions)}: {APPLIED_AGAIN}")
     named: dict[str, list[str]] = {}
     for name in sorted(differing, key=lambda name: -len(differing[name])):
         named.setdefault(_difference(name, differing[name]), []).append(name)
-    return "; ".join(f"{_arguments(names)} {how}" for how, names in [*named.items()][:_MAX_ARGUMENTS])
+    told = dict([*named.items()][:_MAX_ARGUMENTS])
+    cause = "; ".join(f"{_arguments(names)} {difference}" for difference, names in told.items())
+    return Retracing(cause, sum(GENERALISE in difference for difference in told))
 
 
 def _arguments(names: Sequence[str]) -> str:
@@ -107,16 +114,11 @@ def _difference(name: str, values: Sequence[Argument]) -> str:
 
 def _tensors(texts: Sequence[str]) -> str:
     tensors = [tensor for text in texts for tensor in parse_tensors(text)]
-    shapes = [tensor.shape for tensor in tensors]
+    shapes = ["(...)" if tensor.shape is None else str(tensor.shape) for tensor in tensors]
     dtypes = list(dict.fromkeys(tensor.dtype for tensor in tensors))
     if len(dtypes) > 1:
         return f"had the dtypes {_list(dtypes)}: convert it to one dtype before the call, tf.cast(...)"
-    return f"had the shapes {_list([_written(shape) for shape in shapes])}: {GENERALISE}, or pad"
-
-
-def _written(shape: Shape) -> str:
-    """Write a shape as Python does."""
-    return "(...)" if shape is None else str(shape)
+    return f"had the shapes {_list(shapes)}: {GENERALISE}, or pad"
 
 
 def _in_words(kind: str, text: str) -> str:

@@ -7,6 +7,8 @@ import ast
 import re
 from collections.abc import Collection
 
+from tfprof_nb.analysis.source.syntax import names_in
+
 _ELEMENTWISE = re.compile(
     r"abs|add|add_n|adjust_brightness|adjust_contrast|adjust_gamma|adjust_hue|adjust_saturation|cast|ceil|"
     r"central_crop|clip_by_value|convert_image_dtype|cos|decode_csv|decode_raw|divide|divide_no_nan|equal|exp|"
@@ -37,7 +39,7 @@ def takes_batches(function: ast.FunctionDef | ast.Lambda, layers: Collection[str
     >>> takes_batches(ast.parse("lambda x, y: (x[:6], x * y)").body[0].value)
     False
     """
-    parameters = [one.arg for one in function.args.args if one.arg != "self"]
+    parameters = [argument.arg for argument in function.args.args if argument.arg != "self"]
     made_of = {name: frozenset({name}) for name in parameters}
     body = [ast.Return(function.body)] if isinstance(function, ast.Lambda) else function.body
     return all(_keeps_batches(statement, made_of, layers) for statement in body)
@@ -54,8 +56,7 @@ def _keeps_batches(statement: ast.stmt, made_of: dict[str, frozenset[str]], laye
         return False
     if isinstance(statement, ast.Assign):
         used = frozenset().union(*(_used(value, made_of) for value in values))
-        stored = [node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and _is_stored(node)]
-        made_of |= dict.fromkeys(stored, used)
+        made_of |= dict.fromkeys(names_in(statement, ast.Store), used)
         return all(isinstance(target, ast.Name | ast.Tuple) for target in statement.targets)
     return True
 
@@ -114,7 +115,3 @@ def _keeps_first_axis(index: ast.expr) -> bool:
 def _used(value: ast.AST, made_of: dict[str, frozenset[str]]) -> frozenset[str]:
     names = [node.id for node in ast.walk(value) if isinstance(node, ast.Name)]
     return frozenset().union(*(made_of.get(name, frozenset()) for name in names))
-
-
-def _is_stored(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Store)

@@ -4,10 +4,11 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import NamedTuple
 
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.syntax import assigned_name, name_of
+from tfprof_nb.analysis.source.syntax import assigned_name, calls_in, chain, name_of, offset
 
 # In the text of code that may make another batch each time.
 _CHANCE = re.compile(r"rand|rng|shuffle|permut|choice|sample\b|augment|jitter|noise", re.IGNORECASE)
@@ -40,11 +41,11 @@ def cached_behind(code: Code, file: str, line: int) -> CachedBehind | None:
     >>> cached_behind(Code({"cell": "ds = files.shuffle(9).batch(8).map(read)"}), "cell", 1)
     """
     statement = code.statement(file, line)
-    maps = [call for call in _calls(statement) if call.func.end_lineno == line and _method(call) == "map"]
+    maps = [call for call in calls_in(statement) if call.func.end_lineno == line and _method(call) == "map"]
     if statement is None or len(maps) != 1:
         return None
     text = code.text(file)
-    before = list(_before(maps[0]))
+    before = [*chain(maps[0])][::-1]
     caches = [call for call in before if _method(call) == "cache"]
     shuffles = [call for call in before if _method(call) == "shuffle"]
     if not (caches or shuffles) or any(call.args or call.keywords for call in caches):
@@ -54,16 +55,16 @@ def cached_behind(code: Code, file: str, line: int) -> CachedBehind | None:
     if any(_method(call) not in _ONE_BY_ONE for call in behind_first):
         return None
     at = [_offsets(text, call) for call in (*caches, *shuffles)]
-    begin, (start, end) = _offset(text, statement.lineno, statement.col_offset), _offsets(text, maps[0])
+    begin, (start, end) = offset(text, statement.lineno, statement.col_offset), _offsets(text, maps[0])
     raw = text.encode()
     mapped = raw[start:end]
     cache = raw[slice(*at[0])] if caches else mapped[: mapped.index(b".")] + b".cache()"
     behind = cache + b"".join(raw[slice(*_offsets(text, call))] for call in shuffles)
     kept = b"".join(raw[i:j] for i, j in _between(begin, end, sorted(at)))
-    rest = raw[end : _offset(text, statement.end_lineno or 0, statement.end_col_offset or 0)]
+    rest = raw[end : offset(text, statement.end_lineno, statement.end_col_offset)]
     indent = b" " * statement.col_offset
     change = textwrap.dedent((indent + kept + behind + rest).decode())
-    return CachedBehind(statement.lineno, change, [_call_text(raw[slice(*one)]) for one in at])
+    return CachedBehind(statement.lineno, change, [" ".join(raw[slice(*place)].decode().split()) for place in at])
 
 
 class BatchedBefore(NamedTuple):
@@ -85,19 +86,18 @@ def batched_before(code: Code, file: str, line: int) -> BatchedBefore | None:
     BatchedBefore(line=1, change='ds = files.shuffle(9).batch(8).map(read).prefetch(1)')
     """
     statement, text = code.statement(file, line), code.text(file)
-    calls = list(_calls(statement))
+    calls = list(calls_in(statement))
     maps = [call for call in calls if call.func.end_lineno == line and _method(call) == "map"]
-    batches = [call for call in calls if _method(call) == "batch" and maps and maps[0] in [*_before(call)]]
+    batches = [call for call in calls if _method(call) == "batch" and maps and maps[0] in [*chain(call)]]
     if statement is None or len(maps) != 1 or len(batches) != 1:
         return None
-    chain = [*_before(batches[0])]
-    between = chain[chain.index(maps[0]) + 1 :]
+    between = takewhile(lambda call: call is not maps[0], chain(batches[0]))
     if any(_method(call) not in ("shuffle", "repeat") for call in between):
         return None
     raw = text.encode()
     (start, end), (_, until) = _offsets(text, maps[0]), _offsets(text, batches[0])
-    begin = _offset(text, statement.lineno, statement.col_offset)
-    rest = raw[until : _offset(text, statement.end_lineno or 0, statement.end_col_offset or 0)]
+    begin = offset(text, statement.lineno, statement.col_offset)
+    rest = raw[until : offset(text, statement.end_lineno, statement.end_col_offset)]
     change = b" " * statement.col_offset + raw[begin:start] + raw[end:until] + raw[start:end] + rest
     return BatchedBefore(statement.lineno, textwrap.dedent(change.decode()))
 
@@ -175,19 +175,11 @@ def _gone_through(code: Code, file: str, used: list[ast.expr]) -> Iterator[ast.F
     names = {made.get(name_of(one), name_of(one)) for one in used}
     for other in code.files:
         for owner in (node for node in code.nodes(other, ast.ClassDef) if node.name in names):
-            yield from (one for one in owner.body if isinstance(one, ast.FunctionDef) and one.name in _GOING_THROUGH)
-
-
-def _calls(statement: ast.stmt | None) -> Iterator[ast.Call]:
-    return (node for node in ast.walk(statement or ast.Pass()) if isinstance(node, ast.Call))
-
-
-def _before(call: ast.Call) -> Iterator[ast.Call]:
-    """Return the calls whose result a method is called on, the first one first."""
-    value = call.func.value if isinstance(call.func, ast.Attribute) else None
-    if isinstance(value, ast.Call):
-        yield from _before(value)
-        yield value
+            yield from (
+                statement
+                for statement in owner.body
+                if isinstance(statement, ast.FunctionDef) and statement.name in _GOING_THROUGH
+            )
 
 
 def _method(call: ast.Call) -> str:
@@ -197,14 +189,7 @@ def _method(call: ast.Call) -> str:
 def _offsets(text: str, call: ast.Call) -> tuple[int, int]:
     """Return where the name of a method begins, with what stands before its dot, and where its call ends."""
     value = call.func.value if isinstance(call.func, ast.Attribute) else call.func
-    return (
-        _offset(text, value.end_lineno or 0, value.end_col_offset or 0),
-        _offset(text, call.end_lineno or 0, call.end_col_offset or 0),
-    )
-
-
-def _offset(text: str, line: int, column: int) -> int:
-    return sum(len(one.encode()) for one in text.splitlines(keepends=True)[: line - 1]) + column
+    return (offset(text, value.end_lineno, value.end_col_offset), offset(text, call.end_lineno, call.end_col_offset))
 
 
 def _between(begin: int, end: int, left_out: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -212,7 +197,3 @@ def _between(begin: int, end: int, left_out: list[tuple[int, int]]) -> Iterator[
         yield begin, start
         begin = stop
     yield begin, end
-
-
-def _call_text(call: bytes) -> str:
-    return " ".join(call.decode().split())

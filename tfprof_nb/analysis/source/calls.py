@@ -3,11 +3,10 @@
 import ast
 import builtins
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.syntax import assigned_name, holds, name_of, names_in
+from tfprof_nb.analysis.source.syntax import assigned_name, calls_in, holds, name_of, names_in, stored_in
 
 _OPTIMIZERS = ("Adam", "AdamW", "SGD", "RMSprop", "Nadam", "Adagrad", "Adadelta", "Adamax", "Ftrl", "Lion")
 
@@ -26,7 +25,7 @@ def read_anew(code: Code, file: str, line: int) -> str:
     >>> read_anew(Code({"cell": text}), "cell", 3)
     "z['x']"
     """
-    function = _function(code, file, line)
+    function = code.function(file, line)
     if function is None:
         return ""
     opened = {
@@ -50,7 +49,7 @@ def called_model(code: Code, file: str, line: int) -> str:
     """
     models = {
         call.func.id
-        for call in _calls(code, file, line)
+        for call in code.calls(file, line)
         if isinstance(call.func, ast.Name) and any(keyword.arg == "training" for keyword in call.keywords)
     }
     return models.pop() if len(models) == 1 else ""
@@ -64,9 +63,9 @@ def called_object(code: Code, file: str, line: int) -> str:
     >>> called_object(Code({"cell": "def f(x): ...\na = int(f(model(state[None])[0]))"}), "cell", 2)
     'model'
     """
-    names = {call.func.id for call in _calls(code, file, line) if isinstance(call.func, ast.Name)}
-    defined = {one.name for other in code.files for one in code.nodes(other, ast.FunctionDef)}
-    defined |= {one.name for other in code.files for one in code.nodes(other, ast.ClassDef)}
+    names = {call.func.id for call in code.calls(file, line) if isinstance(call.func, ast.Name)}
+    defined = {function.name for other in code.files for function in code.nodes(other, ast.FunctionDef)}
+    defined |= {owner.name for other in code.files for owner in code.nodes(other, ast.ClassDef)}
     objects = names - defined - set(dir(builtins))
     return objects.pop() if len(objects) == 1 else ""
 
@@ -82,13 +81,13 @@ def same_call(code: Code, file: str, line: int, function: str) -> str:
     >>> same_call(Code({"cell": text}), "cell", 4, "scale")
     'scale(X)'
     """
-    around = [node for node in (_function(code, file, line), code.loop(file, line)) if node is not None]
+    around = [node for node in (code.function(file, line), code.loop(file, line)) if node is not None]
     changing = {name for node in around for name in stored_in(node)}
-    for call in _calls(code, file, line):
+    for call in code.calls(file, line):
         if name_of(call.func) != function.rpartition(".")[2] or not call.args or call.keywords:
             continue
-        given = {one.id for one in call.args if isinstance(one, ast.Name)}
-        used = given | {one.id for one in ast.walk(call.func) if isinstance(one, ast.Name)}
+        given = {argument.id for argument in call.args if isinstance(argument, ast.Name)}
+        used = given | {name.id for name in ast.walk(call.func) if isinstance(name, ast.Name)}
         defined = code.defined(file, call.func)
         if around and len(given) == len(call.args) and not used & changing and defined:
             return "" if _CHANCE.search(ast.unparse(defined[1])) else ast.unparse(call)
@@ -144,7 +143,7 @@ def built_in_loop(code: Code) -> BuiltAgain | None:
     for file in code.files:
         for call in code.nodes(file, ast.Call):
             owner = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "fit" else None
-            around = (_function(code, file, call.lineno) or code.loop(file, call.lineno)) if owner else None
+            around = (code.function(file, call.lineno) or code.loop(file, call.lineno)) if owner else None
             if around is None or not isinstance(owner, ast.Name):
                 continue
             if isinstance(around, ast.FunctionDef) and not _repeated(code, around.name):
@@ -156,7 +155,7 @@ def built_in_loop(code: Code) -> BuiltAgain | None:
 
 def _made_alike(code: Code, file: str, around: ast.stmt, name: str) -> BuiltAgain | None:
     """Return the line that assigns a call to a name, if it reads no name that the code around assigns but a rate."""
-    made = [one for one in ast.walk(around) if isinstance(one, ast.Assign) and assigned_name(one) == name]
+    made = [node for node in ast.walk(around) if isinstance(node, ast.Assign) and assigned_name(node) == name]
     call = made[0].value if len(made) == 1 else None
     if not isinstance(call, ast.Call):
         return None
@@ -171,7 +170,7 @@ def _repeated(code: Code, function: str) -> bool:
     for file in code.files:
         for kind in (ast.For, ast.While, ast.ListComp, ast.DictComp, ast.GeneratorExp):
             for loop in code.nodes(file, kind):
-                if any(isinstance(one, ast.Call) and name_of(one.func) == function for one in ast.walk(loop)):
+                if any(name_of(call.func) == function for call in calls_in(loop)):
                     return True
     return False
 
@@ -188,23 +187,8 @@ def takes_gradients(code: Code, file: str, line: int) -> bool:
     False
     """
     loop = code.loop(file, line)
-    called = {name_of(one.func) for one in ast.walk(loop) if isinstance(one, ast.Call)} if loop else set[str]()
+    called = {name_of(call.func) for call in calls_in(loop)}
     return "gradient" in called and not called & _CHANGING
-
-
-def _function(code: Code, file: str, line: int) -> ast.FunctionDef | None:
-    """Return the innermost function with a line."""
-    functions = [node for node in code.nodes(file, ast.FunctionDef) if holds(node, line)]
-    return max(functions, key=lambda node: node.lineno, default=None)
-
-
-def _calls(code: Code, file: str, line: int) -> Iterator[ast.Call]:
-    return (node for node in code.nodes(file, ast.Call) if holds(node, line))
-
-
-def stored_in(node: ast.AST) -> set[str]:
-    """Return the names that a function or loop assigns, its parameters included."""
-    return names_in(node, ast.Store) | {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
 
 
 def _is_load(node: ast.expr) -> bool:
@@ -229,7 +213,7 @@ def _only_rate(code: Code, file: str, call: ast.Call, changing: set[str]) -> str
     defined = code.defined(file, call.func)
     if len(given) != 1 or defined is None:
         return ""
-    (name,), parameters = given, [one.arg for one in defined[1].args.args]
+    (name,), parameters = given, [argument.arg for argument in defined[1].args.args]
     named = [(parameters[k], one) for k, one in enumerate(call.args) if k < len(parameters)]
     named += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
     taking = [parameter for parameter, one in named if name in names_in(one, ast.Load)]
@@ -239,8 +223,8 @@ def _only_rate(code: Code, file: str, call: ast.Call, changing: set[str]) -> str
 
 def _is_rate(function: ast.FunctionDef, parameter: str) -> bool:
     """Whether a function only passes a parameter to an optimizer, as its learning rate."""
-    uses = [one for one in ast.walk(function) if isinstance(one, ast.Name) and one.id == parameter]
-    optimizers = [one for one in ast.walk(function) if isinstance(one, ast.Call) and name_of(one.func) in _OPTIMIZERS]
+    uses = [name for name in ast.walk(function) if isinstance(name, ast.Name) and name.id == parameter]
+    optimizers = [call for call in calls_in(function) if name_of(call.func) in _OPTIMIZERS]
     rates = [one for call in optimizers for one in _rates(call)]
     return bool(uses) and all(any(use is rate for rate in rates) for use in uses)
 

@@ -146,20 +146,22 @@ def _why_not_compiled(text: str) -> str:
 def _extents(tree: ast.Module, line: int, code: str) -> list[int]:
     """Return how many lines the code may replace, the likeliest first."""
     complete, head = _tree(code), _tree(f"{code}\n    pass") or _tree(f"{code} pass")
-    beginning = [one for one in ast.walk(tree) if isinstance(one, ast.stmt) and line in (one.lineno, _first(one))]
+    beginning = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and line in (node.lineno, _first(node))]
     statement = max(beginning, key=lambda one: one.end_lineno or 0, default=None)
     body = getattr(statement, "body", None)
     if statement is not None and body and complete:
         last = complete.body[-1] if complete.body else None
         if isinstance(statement, _DEFINITIONS) and isinstance(last, _DEFINITIONS) and last.name == statement.name:
-            own = {ast.dump(one) for one in ast.walk(statement) if isinstance(one, ast.stmt) and one is not statement}
-            whole = any(ast.dump(one) in own for one in ast.walk(last) if isinstance(one, ast.stmt))
+            own = {
+                ast.dump(node) for node in ast.walk(statement) if isinstance(node, ast.stmt) and node is not statement
+            }
+            whole = any(ast.dump(node) in own for node in ast.walk(last) if isinstance(node, ast.stmt))
             return [(statement.end_lineno or line) - line + 1 if whole else _first(body[0]) - line]
     if statement is not None and body and head and not complete:
         return [max(_first(body[0]) - line, 1)]
     if statement is not None and not body and complete:
         return [(statement.end_lineno or line) - line + 1]
-    calls = (one for one in ast.walk(tree) if isinstance(one, ast.Call) and one.func.end_lineno == line)
+    calls = (call for call in ast.walk(tree) if isinstance(call, ast.Call) and call.func.end_lineno == line)
     return sorted({1, *((one.end_lineno or line) - line + 1 for one in calls)})
 
 
@@ -176,8 +178,8 @@ def _is_same_elsewhere(old: ast.Module, new: ast.Module, line: int, count: int, 
     still = [(one.depth, one.code) for one in after if one.last < line or one.first >= line + put]
     gone = Counter(one.code for one in before) - Counter(one.code for one in after)
     replaces_function = any(
-        isinstance(one, _DEFINITIONS) and _first(one) <= line and line + count - 1 >= (one.end_lineno or 0) > line
-        for one in ast.walk(old)
+        isinstance(node, _DEFINITIONS) and _first(node) <= line and line + count - 1 >= (node.end_lineno or 0) > line
+        for node in ast.walk(old)
     )
     return kept == still and (replaces_function or sum(gone.values()) <= 1) and bool(code)
 
@@ -210,15 +212,11 @@ def _unit(tree: ast.Module, lines: list[str], line: int) -> str:
         body = getattr(one, "body", None)
         if not isinstance(one, ast.stmt) or not isinstance(body, list) or not body or _first(body[0]) <= one.lineno:
             continue
-        outer, inner = (lines[at - 1][:column] for at, column in _starts(one, body[0]))
+        outer, inner = (lines[part.lineno - 1][: part.col_offset] for part in (one, body[0]))
         if inner.startswith(outer) and not inner.strip():
             near = _first(one) <= line <= (one.end_lineno or 0)
             units.append((one.lineno if near else -abs(one.lineno - line), inner[len(outer) :]))
     return max(units, default=(0, "    "))[1]
-
-
-def _starts(outer: ast.stmt, inner: ast.stmt) -> list[tuple[int, int]]:
-    return [(one.lineno, one.col_offset) for one in (outer, inner)]
 
 
 def _indented(code: str, indent: str, unit: str) -> list[str]:
@@ -257,11 +255,11 @@ def _levels(lines: list[str]) -> tuple[dict[int, int], set[int]]:
 
 def _with_imports(text: str, tree: ast.Module, imports: str) -> tuple[str, int]:
     """Return a text with the imports that it lacks where its first import stands, or at its top; and their number."""
-    there = {ast.dump(one) for one in tree.body}
+    there = {ast.dump(statement) for statement in tree.body}
     missing = [one for one in imports.splitlines() if ast.dump(ast.parse(one).body[0]) not in there]
     if not missing:
         return text, 0
-    own = [one for one in tree.body if not _must_be_first(one)]
+    own = [statement for statement in tree.body if not _must_be_first(statement)]
     imported = [one for one in own if isinstance(one, ast.Import | ast.ImportFrom)]
     at = _first((imported or own)[0]) - 1
     lines = _LINE.findall(text)

@@ -4,11 +4,11 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
-from tfprof_nb.analysis.source.same_each_time import same_each_time
 from tfprof_nb.analysis.source.syntax import (
     FUNCTIONS,
     Node,
     end_of,
+    first_given,
     holds,
     name_of,
     names_of_scope,
@@ -82,7 +82,7 @@ class Code:
 
     def own_names(self, file: str, line: int) -> set[str]:
         """Return the names that belong to the functions with a line in their body, and not to the whole file."""
-        functions = (one for kind in FUNCTIONS for one in self.nodes(file, kind))
+        functions = (node for kind in FUNCTIONS for node in self.nodes(file, kind))
         return {name for one in functions if one.lineno < line and holds(one, line) for name in names_of_scope(one)}
 
     def nodes(self, file: str, kind: type[Node]) -> Iterator[Node]:
@@ -110,7 +110,7 @@ class Code:
 
     def line(self, file: str, line: int) -> str:
         """Return the text of a line; empty if it is unknown."""
-        lines = self._lines(file)
+        lines = self.text(file).splitlines()
         return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
     def text(self, file: str) -> str:
@@ -124,7 +124,7 @@ class Code:
     def definition(self, file: str, function: str) -> int:
         """Return the line with the ``def`` of a function, given its qualified name; 0 if it is unknown."""
         name = function.rpartition(".")[2]
-        lines = [node.lineno for node in nodes_of(self._texts.get(file, ""), ast.FunctionDef) if node.name == name]
+        lines = [node.lineno for node in self.nodes(file, ast.FunctionDef) if node.name == name]
         return lines[0] if len(lines) == 1 else 0
 
     def outer(self, file: str, line: int) -> str:
@@ -136,10 +136,10 @@ class Code:
         >>> code.outer("cell", 2), code.outer("cell", 1)
         ('make', '')
         """
-        functions = list(self.nodes(file, ast.FunctionDef))
+        functions = self.nodes(file, ast.FunctionDef)
         around = min((one for one in functions if one.lineno < line and holds(one, line)), key=span, default=None)
         loop = self.loop(file, line)
-        if around is None or (loop and loop.lineno > around.lineno) or all(one.lineno != line for one in functions):
+        if around is None or (loop and loop.lineno > around.lineno) or not self.function_at(file, line):
             return ""
         return around.name
 
@@ -152,6 +152,15 @@ class Code:
                     if isinstance(one, ast.FunctionDef) and one.name == method:
                         return file, one.lineno, [argument.arg for argument in one.args.args]
         return "", 0, []
+
+    def function(self, file: str, line: int) -> ast.FunctionDef | None:
+        """Return the innermost function with a line; that of a ``def`` is its own."""
+        holding = [node for node in self.nodes(file, ast.FunctionDef) if holds(node, line)]
+        return min(holding, key=span, default=None)
+
+    def function_at(self, file: str, line: int) -> ast.FunctionDef | None:
+        """Return the function whose ``def`` stands at a line."""
+        return next((node for node in self.nodes(file, ast.FunctionDef) if node.lineno == line), None)
 
     def class_at(self, file: str, line: int) -> str:
         """Return the name of the innermost class with a line; empty if there is none."""
@@ -187,14 +196,13 @@ class Code:
 
     def argument(self, file: str, line: int, function: str) -> str:
         """Return the first argument of the call of a function at a line, as it stands there; empty if there is none."""
-        call = self.call_at(file, line, function)
-        value = call.args[0] if call and call.args else call.keywords[0].value if call and call.keywords else None
+        value = first_given(self.call_at(file, line, function))
         return ast.unparse(value) if value else ""
 
     def takes_keywords(self, file: str, name: str) -> bool:
         """Whether the ``__init__`` of a class of the program takes any keyword."""
-        classes = [node for node in nodes_of(self._texts.get(file, ""), ast.ClassDef) if node.name == name]
-        inits = [one for found in classes for one in found.body if isinstance(one, ast.FunctionDef)]
+        classes = [node for node in self.nodes(file, ast.ClassDef) if node.name == name]
+        inits = [statement for found in classes for statement in found.body if isinstance(statement, ast.FunctionDef)]
         own = [one for one in inits if one.name == "__init__"]
         return bool(classes) and all(one.args.kwarg is not None for one in own)
 
@@ -214,10 +222,6 @@ class Code:
         """Return the line of the innermost loop in which a line stands, and its text; 0 without one."""
         loop = self.loop(file, line)
         return (loop.lineno, self.line(file, loop.lineno)) if loop else (0, "")
-
-    def same_each_time(self, file: str, line: int) -> str:
-        """Return the tensor that a line of a loop makes anew of the same values; empty if there is none."""
-        return same_each_time(parsed(self._texts.get(file, "")), line)
 
     def dataset_classes(self) -> list[str]:
         r"""Return the classes of the program that are datasets of Keras: a ``PyDataset`` or ``Sequence``.
@@ -241,12 +245,12 @@ class Code:
 
     def statement(self, file: str, line: int) -> ast.stmt | None:
         """Return the innermost statement with a line."""
-        holding = [node for node in nodes_of(self._texts.get(file, ""), ast.stmt) if holds(node, line)]
+        holding = [node for node in self.nodes(file, ast.stmt) if holds(node, line)]
         return min(holding, key=span, default=None)
 
     def loop(self, file: str, line: int) -> ast.stmt | None:
         """Return the innermost loop with a line in its body."""
-        loops = [node for kind in _LOOPS for node in nodes_of(self._texts.get(file, ""), kind)]
+        loops = [node for kind in _LOOPS for node in self.nodes(file, kind)]
         return min((loop for loop in loops if holds(loop, line) and loop.lineno < line), key=span, default=None)
 
     def call(self, file: str, line: int, function: str) -> str:
@@ -268,24 +272,26 @@ class Code:
         return found[0] if len(found) == 1 else None
 
     def _named(self, file: str, function: ast.expr) -> list[ast.FunctionDef]:
-        functions = nodes_of(self._texts.get(file, ""), ast.FunctionDef)
+        functions = self.nodes(file, ast.FunctionDef)
         return [node for node in functions if node.name == name_of(function)]
-
-    def _lines(self, file: str) -> list[str]:
-        return self._texts.get(file, "").splitlines()
 
     def call_at(self, file: str, line: int, function: str) -> ast.Call | None:
         """Return the only call of a function whose name stands at a line."""
         found = [
             node
-            for node in nodes_of(self._texts.get(file, ""), ast.Call)
+            for node in self.nodes(file, ast.Call)
             if end_of(node.func)[0] == line and name_of(node.func) == function
         ]
         return found[0] if len(found) == 1 else None
 
+    def calls(self, file: str, line: int, *functions: str) -> list[ast.Call]:
+        """Return the calls that a line is part of: those of some functions, or all."""
+        called = (node for node in self.nodes(file, ast.Call) if not functions or name_of(node.func) in functions)
+        return [call for call in called if holds(call, line)]
+
     def block(self, file: str, statement: ast.stmt) -> list[ast.stmt]:
         """Return the statements of the block in which a statement stands."""
-        nodes = ast.walk(parsed(self._texts.get(file, "")))
+        nodes = ast.walk(self.syntax(file))
         blocks = (getattr(node, field, None) for node in nodes for field in ("body", "orelse", "finalbody"))
         return next((block for block in blocks if isinstance(block, list) and statement in block), [])
 

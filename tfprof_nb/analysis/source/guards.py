@@ -31,8 +31,8 @@ def guard_in(code: Code, file: str, line: int) -> tuple[int, str]:
     >>> guard_in(Code({"cell": "def f(batch):\n    if batch % 4:\n        return\n    save()"}), "cell", 1)
     (2, 'if batch % 4:')
     """
-    functions = (one for one in code.nodes(file, ast.FunctionDef) if one.lineno == line)
-    found = (node for function in functions for node in ast.walk(function) if isinstance(node, ast.If))
+    function = code.function_at(file, line)
+    found = (node for node in ast.walk(function or ast.Pass()) if isinstance(node, ast.If))
     first = next((node for node in found if _names_remainder(node.test)), None)
     return (first.lineno, code.line(file, first.lineno)) if first else (0, "")
 

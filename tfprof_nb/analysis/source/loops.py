@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.syntax import holds, name_of, names_in
+from tfprof_nb.analysis.source.syntax import arguments, calls_in, holds, name_of, names_in
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _STORING = ("append", "extend", "add", "insert", "appendleft")
@@ -33,12 +33,6 @@ class ElementRead:
     read: str
     line: int
     change: str
-
-
-def head_of(code: Code, file: str, line: int) -> int:
-    """Return the line where the innermost loop around a line begins; 0 if there is none."""
-    loop = code.loop(file, line)
-    return loop.lineno if loop else 0
 
 
 def is_head(code: Code, file: str, line: int) -> bool:
@@ -88,7 +82,7 @@ def needs_itself(code: Code, file: str, line: int) -> bool:
     loop, statement = code.loop(file, line), code.statement(file, line)
     if loop is None or not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
         return False
-    given = {name for call in _calls(statement.value) for part in _given(call) for name in _read(part)}
+    given = {name for call in calls_in(statement.value) for part in arguments(call) for name in _read(part)}
     made = {name for target in _targets(statement) for name in _parts(target)}
     for _ in range(len(list(_assignments(loop)))):
         made |= {
@@ -113,7 +107,7 @@ def goes_through_slices(loop: ast.stmt | None) -> bool:
     if not isinstance(loop, ast.For):
         return False
     numbers = set(_parts(loop.target))
-    sliced = (one for one in ast.walk(loop) if isinstance(one, ast.Subscript) and numbers & names_in(one, ast.Load))
+    sliced = (node for node in ast.walk(loop) if isinstance(node, ast.Subscript) and numbers & names_in(node, ast.Load))
     stored, made = names_in(loop, ast.Store), numbers
     for statement in loop.body:
         if isinstance(statement, ast.AugAssign) or not isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign):
@@ -145,7 +139,7 @@ def element_read(code: Code, file: str, line: int) -> ElementRead | None:
     loop = code.loop(file, line)
     if loop is None:
         return None
-    stored = {one.id for one in ast.walk(loop) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    stored = names_in(loop, ast.Store)
     for call, element in _reads(statement, stored):
         tensor = ast.unparse(element.value)
         hoisted = _is_conversion(call) and isinstance(element.value, ast.Name)
@@ -172,19 +166,19 @@ def collected(code: Code, file: str, line: int) -> list[str]:
         return []
     extended = {owner for method in ("append", "extend") for owner in _owners(loop, method)}
     emptied = {owner for method in ("clear", "pop", "popleft") for owner in _owners(loop, method)}
-    some = {ast.unparse(part) for call in _calls(statement) if _takes_some(call) for part in _given(call)}
-    given = {ast.unparse(part) for call in _calls(statement) for part in _given(call)}
+    some = {ast.unparse(part) for call in calls_in(statement) if _takes_some(call) for part in arguments(call)}
+    given = {ast.unparse(part) for call in calls_in(statement) for part in arguments(call)}
     for owner, method in _methods(code, file, loop):
         extended |= {_of(owner, one) for name in ("append", "extend") for one in _owners(method, name)}
         emptied |= {_of(owner, one) for name in ("clear", "pop", "popleft") for one in _owners(method, name)}
     for owner, method in _methods(code, file, statement):
-        given |= {_of(owner, ast.unparse(part)) for call in _calls(method) for part in _given(call)}
+        given |= {_of(owner, ast.unparse(part)) for call in calls_in(method) for part in arguments(call)}
     return sorted((extended & given) - emptied - names_in(loop, ast.Store) - some)
 
 
 def _methods(code: Code, file: str, node: ast.stmt) -> Iterator[tuple[str, ast.FunctionDef]]:
     """Yield the methods that code calls of objects of the program's classes, with what stands before each."""
-    for call in _calls(node):
+    for call in calls_in(node):
         if isinstance(call.func, ast.Attribute) and (found := code.defined(file, call.func)):
             yield ast.unparse(call.func.value), found[1]
 
@@ -196,7 +190,7 @@ def _of(owner: str, text: str) -> str:
 
 def _owners(node: ast.stmt, method: str) -> set[str]:
     """Return the objects of which code calls a method."""
-    called = [call.func for call in _calls(node)]
+    called = [call.func for call in calls_in(node)]
     return {ast.unparse(one.value) for one in called if isinstance(one, ast.Attribute) and one.attr == method}
 
 
@@ -217,7 +211,11 @@ def keepers(code: Code) -> Iterator[tuple[str, int]]:
     [('cell', 3)]
     """
     for file in code.files:
-        graphs = [one for one in code.nodes(file, ast.FunctionDef) if any(map(_makes_graph, one.decorator_list))]
+        graphs = [
+            function
+            for function in code.nodes(file, ast.FunctionDef)
+            if any(map(_makes_graph, function.decorator_list))
+        ]
         for statement in code.nodes(file, ast.stmt):
             value = _kept(statement)
             if value is None or any(one.lineno <= statement.lineno <= (one.end_lineno or 0) for one in graphs):
@@ -245,8 +243,7 @@ def _kept(statement: ast.stmt) -> ast.expr | None:
 
 def _calls_for_object(value: ast.expr) -> bool:
     """Whether a value is what a call returns, other than a number or a text."""
-    name = value.func if isinstance(value, ast.Call) else None
-    called = name.id if isinstance(name, ast.Name) else name.attr if isinstance(name, ast.Attribute) else ""
+    called = name_of(value.func) if isinstance(value, ast.Call) else ""
     return bool(called) and called not in _GIVING_NUMBERS
 
 
@@ -261,12 +258,9 @@ def _named(value: ast.expr) -> set[str]:
 
 def _made_around(code: Code, file: str, line: int) -> set[str]:
     """Return the names that the loop around a line assigns from calls, and what its function is given."""
-    loop = code.loop(file, line)
-    functions = [
-        one for one in code.nodes(file, ast.FunctionDef) if one.lineno < line <= (one.end_lineno or one.lineno)
-    ]
-    given = {argument.arg for one in functions[-1:] for argument in one.args.args}
-    made = [one for one in _assignments(loop) if one.value is not None and any(_calls(one.value))] if loop else []
+    loop, function = code.loop(file, line), code.function(file, line)
+    given = {argument.arg for argument in function.args.args} if function else set[str]()
+    made = [one for one in _assignments(loop) if one.value is not None and any(calls_in(one.value))] if loop else []
     return given | {name for one in made for target in _targets(one) for name in _parts(target)}
 
 
@@ -284,13 +278,13 @@ def _of_comprehension(
 
 def _reads(node: ast.AST, stored: set[str]) -> Iterator[tuple[ast.Call, ast.Subscript]]:
     """Yield the calls that read an element of what is there before the loop, at an index that the loop makes."""
-    for call in _calls(node):
+    for call in calls_in(node):
         element = call.args[0] if _is_conversion(call) and call.args else _numpy_of(call)
         if (
             isinstance(element, ast.Subscript)
             and not stored & _read(element.value)
             and stored & _read(element.slice)
-            and not any(_calls(element.value))
+            and not any(calls_in(element.value))
         ):
             yield call, element
 
@@ -303,17 +297,8 @@ def _numpy_of(call: ast.Call) -> ast.expr | None:
     return call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "numpy" else None
 
 
-def _calls(node: ast.AST) -> Iterator[ast.Call]:
-    return (one for one in ast.walk(node) if isinstance(one, ast.Call))
-
-
-def _given(call: ast.Call) -> Iterator[ast.expr]:
-    yield from call.args
-    yield from (keyword.value for keyword in call.keywords)
-
-
 def _assignments(loop: ast.stmt) -> Iterator[ast.Assign | ast.AnnAssign]:
-    return (one for one in ast.walk(loop) if isinstance(one, ast.Assign | ast.AnnAssign))
+    return (node for node in ast.walk(loop) if isinstance(node, ast.Assign | ast.AnnAssign))
 
 
 def _targets(statement: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
@@ -331,4 +316,4 @@ def _parts(target: ast.expr) -> Iterator[str]:
 
 def _read(node: ast.AST) -> set[str]:
     """Return the names and attributes that code reads."""
-    return {ast.unparse(one) for one in ast.walk(node) if isinstance(one, ast.Name | ast.Attribute)}
+    return {ast.unparse(part) for part in ast.walk(node) if isinstance(part, ast.Name | ast.Attribute)}

@@ -4,7 +4,7 @@ import ast
 
 from tfprof_nb.analysis.source.batches import takes_batches
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.syntax import assigned_name, end_of, name_of
+from tfprof_nb.analysis.source.syntax import assigned_name, calls_in, end_of, first_given, name_of
 
 
 def mapped_name(code: Code, file: str, line: int) -> str:
@@ -37,8 +37,7 @@ def mapped_calls(code: Code, file: str, line: int, function: str) -> bool:
     True
     """
     found = _mapped(code, file, line)
-    inner = (node for node in ast.walk(found[1]) if isinstance(node, ast.Call)) if found else ()
-    return any(name_of(call.func) == function for call in inner)
+    return any(name_of(call.func) == function for call in calls_in(found[1] if found else None))
 
 
 def lines_mapped(code: Code, file: str, line: int) -> tuple[str, int, int]:
@@ -65,15 +64,14 @@ def batch_behind(code: Code, file: str, line: int) -> tuple[str, int] | None:
     statement = code.statement(file, line)
     block = code.block(file, statement) if statement else []
     later = [one for one in block if statement and one.lineno >= statement.lineno]
-    calls = [node for one in later for node in ast.walk(one) if isinstance(node, ast.Call)]
+    calls = [call for one in later for call in calls_in(one)]
     found = [end_of(call.func)[0] for call in calls if name_of(call.func) == "batch" and end_of(call.func)[0] >= line]
     return (file, found[0]) if len(found) == 1 else None
 
 
 def _given_to_map(code: Code, file: str, line: int) -> ast.expr | None:
     """Return what the map at a line calls, out of ``partial`` or a lambda that does nothing else."""
-    call = code.call_at(file, line, "map")
-    given = next(iter(call.args or [one.value for one in call.keywords]), None) if call else None
+    given = first_given(code.call_at(file, line, "map"))
     if isinstance(given, ast.Call) and name_of(given.func) == "partial" and given.args:
         given = given.args[0]
     inner = given.body.func if isinstance(given, ast.Lambda) and isinstance(given.body, ast.Call) else None

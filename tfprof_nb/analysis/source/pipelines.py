@@ -82,7 +82,7 @@ def batch_size(code: Code, file: str, expression: ast.expr) -> int:
     8
     """
     calls = (call for _, call in stages(code, file, expression) if name_of(call.func) in _BATCHED)
-    sizes = [one.value for call in calls for one in call.args[:1] if isinstance(one, ast.Constant)]
+    sizes = [argument.value for call in calls for argument in call.args[:1] if isinstance(argument, ast.Constant)]
     return next((size for size in sizes if isinstance(size, int)), 0)
 
 
@@ -96,11 +96,11 @@ def _assigned(code: Code, file: str, name: ast.Name) -> tuple[str, ast.expr] | N
         return given if given[1] is not name else None
     for other in dict.fromkeys([file, *code.files]):
         found = [
-            one.value
-            for one in code.nodes(other, ast.Assign)
-            if assigned_name(one) == name.id
-            and (other != file or (one.end_lineno or one.lineno) < name.lineno)
-            and all(other == file and holds(around, name.lineno) for around in _functions_around(code, other, one))
+            node.value
+            for node in code.nodes(other, ast.Assign)
+            if assigned_name(node) == name.id
+            and (other != file or (node.end_lineno or node.lineno) < name.lineno)
+            and all(other == file and holds(around, name.lineno) for around in _functions_around(code, other, node))
         ]
         if found:
             return other, max(found, key=lambda value: value.lineno)
@@ -108,14 +108,13 @@ def _assigned(code: Code, file: str, name: ast.Name) -> tuple[str, ast.expr] | N
 
 
 def _functions_around(code: Code, file: str, statement: ast.stmt) -> list[ast.FunctionDef]:
-    return [one for one in code.nodes(file, ast.FunctionDef) if holds(one, statement.lineno)]
+    return [function for function in code.nodes(file, ast.FunctionDef) if holds(function, statement.lineno)]
 
 
 def _given(code: Code, file: str, name: ast.Name) -> tuple[str, ast.expr] | None:
     """Return what is given for a name that is a parameter of its function; the name itself if that is unknown."""
-    functions = [one for one in code.nodes(file, ast.FunctionDef) if holds(one, name.lineno)]
-    function = max(functions, key=lambda one: one.lineno, default=None)
-    parameters = [one.arg for one in function.args.args] if function else []
+    function = code.function(file, name.lineno)
+    parameters = [argument.arg for argument in function.args.args] if function else []
     if function is None or name.id not in parameters or _stored_before(function, name):
         return None
     position = parameters.index(name.id)
@@ -124,11 +123,14 @@ def _given(code: Code, file: str, name: ast.Name) -> tuple[str, ast.expr] | None
         (other, value)
         for other, call in calls
         if name_of(call.func) == function.name
-        for value in [*call.args[position : position + 1], *(one.value for one in call.keywords if one.arg == name.id)]
+        for value in [
+            *call.args[position : position + 1],
+            *(keyword.value for keyword in call.keywords if keyword.arg == name.id),
+        ]
     ]
     return found[0] if len({ast.unparse(value) for _, value in found}) == 1 else (file, name)
 
 
 def _stored_before(function: ast.FunctionDef, name: ast.Name) -> bool:
-    stored = [one for one in ast.walk(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
+    stored = [name for name in ast.walk(function) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)]
     return any(one.id == name.id and one.lineno < name.lineno for one in stored)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.syntax import assigned_name, holds, name_of, replaced, scopes
+from tfprof_nb.analysis.source.syntax import assigned_name, name_of, replaced, scope_of
 
 
 class Product(NamedTuple):
@@ -28,7 +28,7 @@ def lookups(code: Code, file: str, line: int) -> list[Product]:
     a = tf.math.unsorted_segment_sum(m, src, n) + 1
     b = tf.gather(m, src)
     """
-    made = [call for call in code.nodes(file, ast.Call) if name_of(call.func) == "one_hot" and holds(call, line)]
+    made = code.calls(file, line, "one_hot")
     if len(made) != 1 or not _is_plain(made[0]):
         return []
     call = made[0]
@@ -50,7 +50,7 @@ def with_sparse(code: Code, file: str, line: int) -> Product | None:
     >>> with_sparse(Code({"cell": "d = tf.sparse.to_dense(x)\ny = tf.nn.relu(tf.matmul(d, w))"}), "cell", 1).change
     'y = tf.nn.relu(tf.sparse.sparse_dense_matmul(x, w))'
     """
-    made = [call for call in code.nodes(file, ast.Call) if name_of(call.func) == "to_dense" and holds(call, line)]
+    made = code.calls(file, line, "to_dense")
     if len(made) != 1 or not made[0].args:
         return None
     module, sparse = _module(made[0]), ast.unparse(made[0].args[0])
@@ -71,10 +71,11 @@ def _products(code: Code, file: str, made: ast.Call, instead: Callable[[str, boo
     """Yield the products whose first matrix is what a call returns, itself or by the name that it is assigned to."""
     statement = code.statement(file, made.lineno)
     name = assigned_name(statement) if isinstance(statement, ast.Assign) and statement.value is made else ""
-    scope = scopes(code.syntax(file), made.lineno)[0]
-    if name and sum(isinstance(one, ast.Name) and one.id == name and _stores(one) for one in ast.walk(scope)) != 1:
+    scope = scope_of(code.syntax(file), made.lineno)
+    named = [node for node in ast.walk(scope) if isinstance(node, ast.Name) and node.id == name]
+    if name and sum(isinstance(one.ctx, ast.Store) for one in named) != 1:
         return
-    for node in (one for one in ast.walk(scope) if isinstance(one, ast.Call | ast.BinOp)):
+    for node in (node for node in ast.walk(scope) if isinstance(node, ast.Call | ast.BinOp)):
         product = _product(node)
         statement = code.statement(file, node.lineno)
         if product is None or statement is None or statement.lineno != statement.end_lineno:
@@ -113,7 +114,3 @@ def _is_plain(made: ast.Call) -> bool:
     """Whether a call gives numbers and their bound, and at most a type."""
     keywords = {keyword.arg for keyword in made.keywords}
     return keywords <= {"depth", "dtype"} and len(made.args) + ("depth" in keywords) == 2 and len(made.args) > 0
-
-
-def _stores(name: ast.Name) -> bool:
-    return isinstance(name.ctx, ast.Store)

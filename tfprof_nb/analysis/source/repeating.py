@@ -41,7 +41,7 @@ def repeated(code: Code, file: str, line: int, steps: int) -> str:
     ('', '')
     """
     call = code.call_at(file, line, "fit")
-    if call is None or not call.args or {one.arg for one in call.keywords} & _OTHERWISE:
+    if call is None or not call.args or {keyword.arg for keyword in call.keywords} & _OTHERWISE:
         return ""
     known = code.object_of(file, call.args[0])
     if known and known.kind == "dataset":
@@ -56,9 +56,9 @@ def of_arrays(code: Code, file: str, call: ast.Call, name: str, ending: str, arg
 
     The dataset has a name, and an ending behind its batches; the call has arguments more.
     """
-    if {one.arg for one in call.keywords} & _OTHERWISE:
+    if {keyword.arg for keyword in call.keywords} & _OTHERWISE:
         return ""
-    named = {one.arg: one.value for one in call.keywords}
+    named = {keyword.arg: keyword.value for keyword in call.keywords}
     given = dict(zip(_DATA, call.args, strict=False)) | named
     arrays = [given[name] for name in ("x", "y") if name in given]
     known = [code.object_of(file, one) for one in arrays]
@@ -70,7 +70,7 @@ def of_arrays(code: Code, file: str, call: ast.Call, name: str, ending: str, arg
     size = ast.unparse(given["batch_size"]) if "batch_size" in given else _BATCH_OF_KERAS
     texts = [*map(ast.unparse, arrays)]
     data = f"({', '.join(texts)})" if len(texts) > 1 else texts[0]
-    rest = [ast.unparse(one) for one in call.keywords if one.arg not in _DATA]
+    rest = [ast.unparse(keyword) for keyword in call.keywords if keyword.arg not in _DATA]
     before, behind = text.encode()[: call.col_offset].decode(), text.encode()[call.end_col_offset :].decode()
     fit = f"{ast.unparse(call.func)}({', '.join([name, *arguments, *rest])})"
     return (

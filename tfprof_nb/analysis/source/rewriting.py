@@ -6,7 +6,7 @@ import textwrap
 from typing import TypeGuard
 
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.syntax import assigned_name, end_of, holds, name_of
+from tfprof_nb.analysis.source.syntax import arguments, assigned_name, end_of, holds, name_of
 
 # Arguments of `fit` that are of a batch, and those that are of the pipeline around it.
 _OF_BATCH, _OF_PIPELINE = ("x", "y", "sample_weight"), ("verbose", "batch_size", "shuffle")
@@ -28,7 +28,7 @@ def with_argument(code: Code, file: str, line: int, function: str, argument: str
     call = code.call_at(file, line, function)
     if call is None:
         return ""
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    given = arguments(call)
     closing = end_of(call)[0], end_of(call)[1] - 1
     behind = max(map(end_of, given), default=closing)
     # Behind the last argument, unless that stands in parentheses, which have no place in the syntax tree.
@@ -81,7 +81,7 @@ def with_value(code: Code, file: str, line: int, function: str, keyword: str, va
     >>> with_value(Code({"cell": "f(Board(x, freq=1), freq=2)  # to see"}), "cell", 1, "Board", "freq", "'epoch'")
     "f(Board(x, freq='epoch'), freq=2)  # to see"
     """
-    calls = (one for one in code.nodes(file, ast.Call) if name_of(one.func) == function)
+    calls = (call for call in code.nodes(file, ast.Call) if name_of(call.func) == function)
     given = [one.value for call in calls for one in call.keywords if one.arg == keyword and one.value.lineno == line]
     if len(given) != 1 or given[0].end_lineno != line:
         return ""
@@ -98,12 +98,11 @@ def without_argument(code: Code, file: str, line: int, keyword: str) -> tuple[in
     (1, "model.compile(\n    'sgd',\n)")
     """
     for call in code.nodes(file, ast.Call):
-        given = [*call.args, *(each.value for each in call.keywords)]
         for each in call.keywords:
             if each.arg == keyword and each.lineno == line:
                 begin = each.lineno, each.col_offset
-                behind = [end_of(value) for value in given if end_of(value) < begin]
-                places = ((one.lineno, one.col_offset) for one in call.keywords)
+                behind = [end_of(value) for value in arguments(call) if end_of(value) < begin]
+                places = ((keyword.lineno, keyword.col_offset) for keyword in call.keywords)
                 following = min((place for place in places if place > begin), default=None)
                 left_out = (max(behind), end_of(each.value)) if behind else (begin, following or end_of(each.value))
                 return end_of(call.func)[0], _inserted(code, file, call, "", *left_out)
@@ -146,7 +145,9 @@ def on_batch(code: Code, file: str, line: int, method: str) -> str:
     >>> on_batch(Code({"cell": "p = net.predict(\n    x[None], verbose=0\n)[0]"}), "cell", 1, "predict")
     'p = net.predict_on_batch(x[None])[0]'
     """
-    calls = [one for one in code.nodes(file, ast.Call) if end_of(one.func)[0] == line and name_of(one.func) == method]
+    calls = [
+        call for call in code.nodes(file, ast.Call) if end_of(call.func)[0] == line and name_of(call.func) == method
+    ]
     statement = code.statement(file, line)
     last = max((end_of(call)[0] for call in calls), default=line)
     if last > line and (statement is None or (statement.lineno, statement.end_lineno) != (line, last)):
@@ -179,9 +180,9 @@ def trained_on_batch(code: Code, file: str, line: int) -> str:
     plain = call is not None and isinstance(statement, ast.Expr) and statement.value is call
     if call is None or not plain or not isinstance(call.func, ast.Attribute):
         return ""
-    given = [ast.unparse(one) for one in call.args]
-    given += [ast.unparse(one) for one in call.keywords if one.arg in _OF_BATCH]
-    others = {one.arg: ast.unparse(one.value) for one in call.keywords if one.arg not in _OF_BATCH}
+    given = [ast.unparse(argument) for argument in call.args]
+    given += [ast.unparse(keyword) for keyword in call.keywords if keyword.arg in _OF_BATCH]
+    others = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords if keyword.arg not in _OF_BATCH}
     if others.get("epochs", "1") != "1" or set(others) - {"epochs", *_OF_PIPELINE}:
         return ""
     return f"{ast.unparse(call.func).removesuffix('fit')}train_on_batch({', '.join(given)})"

@@ -5,7 +5,7 @@ import re
 from typing import NamedTuple
 
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.syntax import assigned_name, holds, name_of, names_in
+from tfprof_nb.analysis.source.syntax import assigned_name, calls_in, holds, name_of, names_in, stored_in
 
 # Methods of variables and optimizers that add ops, and functions of TensorFlow's modules that add none.
 _ADDING = ("assign", "assign_add", "assign_sub", "minimize", "apply_gradients", "compute_gradients")
@@ -45,26 +45,24 @@ def added_in_loop(code: Code, file: str, line: int) -> AddedOp | None:
     loop = code.loop(file, line) or _called_in_loop(code, file, line)
     if loop is None:
         return None
-    adding = [one for one in ast.walk(loop) if isinstance(one, ast.Call) and _adds(one)]
+    adding = [call for call in calls_in(loop) if _adds(call)]
     inner = {id(part) for one in adding for part in ast.walk(one) if part is not one}
     outermost = [one for one in adding if id(one) not in inner]
     at_line = [one for one in outermost if holds(one, line)]
     found = next(iter(at_line or outermost), None)
     if found is None:
         return None
-    given = {one.arg for one in ast.walk(loop) if isinstance(one, ast.arg)}
-    read = names_in(found, ast.Load) & (names_in(loop, ast.Store) | given)
-    assigned = (one for one in ast.walk(loop) if isinstance(one, ast.Assign) and one.value in outermost)
+    read = names_in(found, ast.Load) & stored_in(loop)
+    assigned = (node for node in ast.walk(loop) if isinstance(node, ast.Assign) and node.value in outermost)
     ops = {assigned_name(one) for one in assigned}
     return AddedOp(found.lineno, ast.unparse(found), sorted(read - ops), sorted(read & ops))
 
 
 def _called_in_loop(code: Code, file: str, line: int) -> ast.stmt | None:
-    around = [one for one in code.nodes(file, ast.FunctionDef) if one.lineno < line and holds(one, line)]
-    function = max(around, key=lambda one: one.lineno, default=None)
-    calls = ((other, one) for other in code.files for one in code.nodes(other, ast.Call))
+    function = code.function(file, line)
+    calls = ((other, call) for other in code.files for call in code.nodes(other, ast.Call))
     called = any(
-        function and name_of(one.func) == function.name and code.loop(other, one.lineno) for other, one in calls
+        function and name_of(call.func) == function.name and code.loop(other, call.lineno) for other, call in calls
     )
     return function if called else None
 
@@ -88,7 +86,7 @@ def feeds(code: Code, file: str, line: int) -> bool:
     >>> feeds(code, "cell", 1), feeds(code, "cell", 2)
     (True, False)
     """
-    runs = [one for one in code.nodes(file, ast.Call) if name_of(one.func) in ("run", "eval") and holds(one, line)]
+    runs = code.calls(file, line, "run", "eval")
     return not runs or any(len(one.args) > (name_of(one.func) == "run") or one.keywords for one in runs)
 
 
@@ -139,7 +137,7 @@ def _run_of(statement: ast.stmt) -> ast.Call | None:
     call = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
     if not isinstance(call, ast.Call) or name_of(call.func) != "run" or not call.args:
         return None
-    return None if any(isinstance(part, ast.Call) for part in ast.walk(call.args[0])) else call
+    return None if any(calls_in(call.args[0])) else call
 
 
 def _elements(node: ast.expr) -> list[str]:

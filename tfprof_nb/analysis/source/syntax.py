@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
-from itertools import accumulate
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -80,9 +79,27 @@ def span(node: ast.stmt) -> int:
     return (node.end_lineno or node.lineno) - node.lineno
 
 
-def first_given(call: ast.Call) -> ast.expr | None:
+def calls_in(node: ast.AST | None) -> Iterator[ast.Call]:
+    """Return the calls in code, with one that it is itself."""
+    return (part for part in ast.walk(node or ast.Pass()) if isinstance(part, ast.Call))
+
+
+def chain(call: ast.Call) -> Iterator[ast.Call]:
+    """Yield the calls before a method in its chain, the last one first."""
+    value = call.func.value if isinstance(call.func, ast.Attribute) else None
+    if isinstance(value, ast.Call):
+        yield value
+        yield from chain(value)
+
+
+def arguments(call: ast.Call) -> list[ast.expr]:
+    """Return what a call is given, by place and by name."""
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def first_given(call: ast.Call | None) -> ast.expr | None:
     """Return the first argument of a call, None without one."""
-    return next(iter([*call.args, *(keyword.value for keyword in call.keywords)]), None)
+    return next(iter(arguments(call) if call else ()), None)
 
 
 def names_in(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
@@ -92,9 +109,14 @@ def names_in(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
     return both | {one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, context)}
 
 
+def stored_in(node: ast.AST) -> set[str]:
+    """Return the names that a function or loop assigns, its parameters included."""
+    return names_in(node, ast.Store) | {part.arg for part in ast.walk(node) if isinstance(part, ast.arg)}
+
+
 def names_of_scope(function: Function) -> set[str]:
     """Return the names that are a function's own: its parameters and what it assigns, imports or defines."""
-    own = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
+    own = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
     elsewhere: set[str] = set()
     waiting: list[ast.AST] = [] if isinstance(function, ast.Lambda) else [*function.body]
     while waiting:
@@ -123,11 +145,17 @@ def bound_by(node: ast.AST) -> set[str]:
     return set()
 
 
-def scopes(tree: ast.Module, line: int) -> list[ast.AST]:
-    """Return the innermost function with a line, or without one the module."""
+def scope_of(tree: ast.Module, line: int) -> ast.AST:
+    """Return the innermost function with a line in its body, or without one the module."""
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     holding = [one for one in functions if one.lineno < line <= (one.end_lineno or 0)]
-    return [max(holding, key=lambda one: one.lineno, default=tree)]
+    return max(holding, key=lambda one: one.lineno, default=tree)
+
+
+def offset(text: str, line: int | None, column: int | None) -> int:
+    """Return where in the bytes of a text a place is that the syntax tree names."""
+    lines = text.encode().splitlines(keepends=True)[: (line or 1) - 1]
+    return sum(map(len, lines)) + (column or 0)
 
 
 def replaced(text: str, statement: ast.stmt, part: ast.expr, new: str) -> str:
@@ -140,12 +168,7 @@ def replaced(text: str, statement: ast.stmt, part: ast.expr, new: str) -> str:
     >>> replaced(text, statement, statement.value.left, "g(1)")
     'y = g(1) + 3'
     """
-    raw = text.encode()
-    ends = [0, *accumulate(len(line) for line in raw.splitlines(keepends=True))]
-
-    def offset(line: int | None, column: int | None) -> int:
-        return ends[(line or 1) - 1] + (column or 0)
-
-    begin, end = offset(statement.lineno, 0), offset(statement.end_lineno, statement.end_col_offset)
-    first, last = offset(part.lineno, part.col_offset), offset(part.end_lineno, part.end_col_offset)
+    raw, begin = text.encode(), offset(text, statement.lineno, 0)
+    end = offset(text, statement.end_lineno, statement.end_col_offset)
+    first, last = offset(text, part.lineno, part.col_offset), offset(text, part.end_lineno, part.end_col_offset)
     return textwrap.dedent((raw[begin:first] + new.encode() + raw[last:end]).decode()).strip()

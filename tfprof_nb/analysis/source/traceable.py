@@ -4,7 +4,7 @@ import ast
 import re
 
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.syntax import name_of
+from tfprof_nb.analysis.source.syntax import arguments, calls_in, name_of
 from tfprof_nb.analysis.source.uses import records
 
 _MAKING = {
@@ -25,8 +25,7 @@ def uses_values(code: Code, file: str, line: int) -> str:
     >>> uses_values(code, "cell", 1), uses_values(code, "cell", 3)
     ('np.random.normal', '')
     """
-    functions = [node for node in code.nodes(file, ast.FunctionDef) if node.lineno == line]
-    for node in ast.walk(functions[0]) if functions else ():
+    for node in ast.walk(code.function_at(file, line) or ast.Pass()):
         if isinstance(node, ast.Attribute) and _is_random(node.value):
             return ast.unparse(node)
         if isinstance(node, ast.Attribute) and (node.attr == "numpy" or _is_numpy(node.value)) and _takes(node):
@@ -45,8 +44,7 @@ def has_effects(code: Code, file: str, line: int) -> bool:
     >>> has_effects(code, "cell", 1), has_effects(code, "cell", 3)
     (True, False)
     """
-    functions = (one for one in code.nodes(file, ast.FunctionDef) if one.lineno == line)
-    return any(_has_effect(node) for function in functions for node in ast.walk(function))
+    return any(map(_has_effect, ast.walk(code.function_at(file, line) or ast.Pass())))
 
 
 def makes_objects(code: Code, file: str, line: int) -> bool:
@@ -58,9 +56,8 @@ def makes_objects(code: Code, file: str, line: int) -> bool:
     >>> makes_objects(code, "cell", 1), makes_objects(code, "cell", 3)
     (True, False)
     """
-    functions = [one for one in code.nodes(file, ast.FunctionDef) if one.lineno == line]
-    calls = (one for function in functions for one in ast.walk(function) if isinstance(one, ast.Call))
-    return any(name_of(one.func) in _MAKING or _OF_OBJECTS.search(ast.unparse(one.func)) for one in calls)
+    calls = calls_in(code.function_at(file, line))
+    return any(name_of(call.func) in _MAKING or _OF_OBJECTS.search(ast.unparse(call.func)) for call in calls)
 
 
 def gets_numbers(code: Code, function: str) -> bool:
@@ -73,11 +70,10 @@ def gets_numbers(code: Code, function: str) -> bool:
     (True, False)
     """
     for file in code.files:
-        for call in (one for one in code.nodes(file, ast.Call) if name_of(one.func) == function):
-            around = [one for one in code.nodes(file, ast.For) if one.lineno < call.lineno <= (one.end_lineno or 0)]
+        for call in (call for call in code.nodes(file, ast.Call) if name_of(call.func) == function):
+            around = [node for node in code.nodes(file, ast.For) if node.lineno < call.lineno <= (node.end_lineno or 0)]
             numbers = {name for loop in around for name in _numbers(loop)}
-            given = [*call.args, *(keyword.value for keyword in call.keywords)]
-            if any(isinstance(one, ast.Name) and one.id in numbers for one in given):
+            if any(isinstance(given, ast.Name) and given.id in numbers for given in arguments(call)):
                 return True
     return False
 

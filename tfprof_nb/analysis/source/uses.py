@@ -35,7 +35,7 @@ def use_of(code: Code, file: str, line: int) -> Use:
     if loop is None:
         return ""
     assigned = names_in(statement, ast.Store)
-    others = [one for one in ast.walk(loop) if isinstance(one, ast.Call) and not holds(statement, one.lineno)]
+    others = [call for call in ast.walk(loop) if isinstance(call, ast.Call) and not holds(statement, call.lineno)]
     if assigned & {name for call in others if call.lineno > statement.lineno for name in names_in(call, ast.Load)}:
         return "batch"
     elsewhere = {name for part in _parts(loop) if part is not statement for name in names_in(part, ast.Load)}

@@ -5,6 +5,8 @@ import numpy as np
 from tfprof_nb._arrays import Bools
 from tfprof_nb.decode.sections.graphs import Graphs
 
+LOOP_ROLES = ("body", "cond")
+
 
 def with_called(graphs: Graphs, own: Bools) -> Bools:
     """Flag nodes, given by a flag per node, and those of functions that no other nodes call."""

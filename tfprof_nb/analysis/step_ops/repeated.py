@@ -10,16 +10,16 @@ import pandas as pd
 
 from tfprof_nb._arrays import Bools
 from tfprof_nb.analysis.source.placed_ops import users_traces
+from tfprof_nb.analysis.step_ops.called import LOOP_ROLES
 from tfprof_nb.decode.sections.graphs import Graphs
+from tfprof_nb.formats.xspace import DATASET_OPS
 
-_DATA = ("IteratorGetNext", "IteratorGetNextSync", "OptionalGetValue")
 # Ops whose results differ from call to call, by parts of their types.
 _CHANGING = (
     *("Random", "Shuffle", "Multinomial", "PyFunc", "Queue", "Placeholder", "Timestamp", "Rng", "StatefulUniform"),
     *("Iterator", "Dataset", "OptionalFromValue", "Recv", "Collective"),
 )
 _UPDATING = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter")
-_LOOP_ROLES = ("body", "cond")
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ class _Flow:
         for taker, place in self._takers[changed]:
             yield "node", 0, taker
             for role, function in self._callees[taker]:
-                if role in _LOOP_ROLES:  # a change goes round the loop
+                if role in LOOP_ROLES:  # a change goes round the loop
                     yield from self._arguments[function]
                 else:
                     yield "argument", function, place - (role != "call")
@@ -110,7 +110,7 @@ class _Flow:
         updates = np.array([op.startswith(_UPDATING) for op in self._op], dtype=bool)
         changing[variable[updates & (variable >= 0)]] = True
         reads = changing[variable] & (variable >= 0) & ~nodes.index.isin(self._callees)
-        data = np.isin(self._op, _DATA)
+        data = np.isin(self._op, DATASET_OPS)
         own = np.array([any(part in op for part in _CHANGING) for op in self._op], dtype=bool)
         changed = reads | updates | (data & self._data_changes) | (own & ~data)
         yield from (("node", 0, node) for node in np.flatnonzero(changed).tolist())

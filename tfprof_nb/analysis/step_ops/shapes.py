@@ -4,10 +4,16 @@ import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
+import numpy as np
+
+from tfprof_nb._arrays import Bools
+from tfprof_nb.decode.sections.graphs import Graphs
+
 Shape: TypeAlias = "tuple[int, ...]"
 
 # Ops that pass values on in another form.
 _PASSING = ("Reshape", "Cast", "Identity", "ExpandDims", "Squeeze")
+PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum")
 _TENSOR = re.compile(r"\w+\[([\d,]*)\]")
 
 
@@ -34,3 +40,15 @@ def origin_of(node: int, ops: Sequence[str], inputs: Sequence[Sequence[int]]) ->
     while ops[node] in _PASSING and inputs[node]:
         node = inputs[node][0]
     return node
+
+
+def multiplied(graphs: Graphs, wanted: Bools) -> tuple[Bools, Bools]:
+    """Flag which of some nodes products of matrices take, and these products, those of their gradients too."""
+    op, inputs = graphs.nodes["op"].tolist(), graphs.nodes["inputs"].tolist()
+    made, products = np.zeros(len(op), dtype=bool), np.zeros(len(op), dtype=bool)
+    for node in np.flatnonzero(graphs.nodes["op"].isin(PRODUCTS)):
+        for source in inputs[node]:
+            origin = origin_of(source, op, inputs)
+            if wanted[origin]:
+                made[origin] = products[node] = True
+    return made, products

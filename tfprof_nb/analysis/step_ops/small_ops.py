@@ -6,7 +6,7 @@ import pandas as pd
 from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb.analysis.source.owners import owners
 from tfprof_nb.analysis.source.placed_ops import creating_frames, creating_nodes
-from tfprof_nb.analysis.step_ops.called import with_called
+from tfprof_nb.analysis.step_ops.called import LOOP_ROLES, with_called
 from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
 
 COLUMNS = ["function", "frame", "count", "median_us", "cost_share", "in_loop", "layers", "kind"]
@@ -14,7 +14,6 @@ COLUMNS = ["function", "frame", "count", "median_us", "cost_share", "in_loop", "
 _UNRECORDED_US = 3.0
 _SMALL_US = 30.0
 _NOT_RUN = ("Const", "Placeholder", "NoOp", "Identity", "VarHandleOp", "PartitionedCall", "StatefulPartitionedCall")
-_LOOP_ROLES = ("body", "cond")
 _LIBRARY_PHASES = ("metrics", "loss")
 _STEP_METHODS = ("train_step", "test_step", "compute_loss", "compute_metrics")
 # Keras loops over time by itself in these: no line of the user's makes the ops.
@@ -139,7 +138,7 @@ def _row(ops: StepOps, group: str, own: pd.DataFrame, step_ms: float) -> list[ob
 def in_loops(ops: StepOps) -> Bools:
     """Return per node whether its function is the body of a loop, or one that only such bodies call."""
     calls = ops.graphs.calls
-    bodies = calls.loc[calls["role"].isin(_LOOP_ROLES), "function"]
+    bodies = calls.loc[calls["role"].isin(LOOP_ROLES), "function"]
     return with_called(ops.graphs, ops.graphs.nodes["function"].isin(bodies).to_numpy(bool))
 
 

@@ -13,6 +13,7 @@ from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
 from tfprof_nb.analysis.events.intervals import newly_covered
+from tfprof_nb.analysis.events.links import EXECUTOR
 from tfprof_nb.analysis.events.names import Category
 from tfprof_nb.analysis.events.nesting import nest
 from tfprof_nb.analysis.events.op_labels import label_all_ops, on_device_timeline
@@ -26,7 +27,6 @@ T = TypeVar("T")
 
 # Steps longer than so many times the median are no typical ones: something else delayed them.
 _TYPICAL = 3.0
-_EXECUTOR = "ExecutorState::Process"
 # Lines with these only train a model: they make none of its ops.
 TRAINING_CALLS = r"\.(?:fit|evaluate|predict|train_on_batch|test_on_batch|predict_on_batch)\("
 
@@ -188,7 +188,7 @@ def _of_host(forest: Forest, graphs: Graphs, step: Ints, steps: Steps, labels: M
         }
     )
     steps_ms, *computing_ms = typical[["step_ms", "host_compute_ms", "device_compute_ms"]].sum().tolist()
-    entries = int((in_steps & forest.named(_EXECUTOR)).sum()) / max(len(typical), 1)
+    entries = int((in_steps & forest.named(EXECUTOR)).sum()) / max(len(typical), 1)
     calls = np.flatnonzero(in_steps & forest.name_starts(DISPATCH))
     called = {str(host.names[code]) for code in np.unique(host.metadata[calls])}
     functions = _with_callees(graphs, called)

@@ -9,11 +9,11 @@ import numpy as np
 
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.placed_ops import creating_nodes, users_traces
+from tfprof_nb.analysis.step_ops.called import LOOP_ROLES
 from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _REPEATS, _MOST = 10, 0.5  # iterations at least, and the part of the graph
-_LOOP_ROLES = ("body", "cond")
 
 
 class UnrolledLoop(NamedTuple):
@@ -34,7 +34,7 @@ def unrolled_loop(ops: StepOps, code: Code) -> UnrolledLoop | None:
     looped = [
         next((frame for frame in _inside(graphs, trace) if loops[frame][0]), -1) for trace in users_traces(graphs)
     ]
-    bodies = graphs.calls.loc[graphs.calls["role"].isin(_LOOP_ROLES), "function"]
+    bodies = graphs.calls.loc[graphs.calls["role"].isin(LOOP_ROLES), "function"]
     nodes = graphs.nodes[~graphs.nodes["function"].isin(bodies)]
     created = graphs.nodes["trace"].to_numpy(np.int64)[graphs.once(creating_nodes)[nodes.index]]
     frames = np.array([*looped, -1], dtype=np.int64)[created]

@@ -71,7 +71,7 @@ def group_events(forest: Forest) -> Grouping:
     if len(forest.host.ints("group_id").rows) and _is_usable(forest, saved := _saved_groups(forest), marks):
         return saved
     if not len(marks):
-        return _unmarked_groups(forest)
+        return _function_groups(forest) if forest.on_device.any() else _inferred_groups(forest)
     marked = _marked_groups(forest, marks, source)
     if forest.on_device.any():
         return marked
@@ -79,10 +79,6 @@ def group_events(forest: Forest) -> Grouping:
         return _with_calls_beside(forest, marked, marks)
     unmarked = _inferred_groups(forest)
     return unmarked if len(unmarked.spans) else marked
-
-
-def _unmarked_groups(forest: Forest) -> Grouping:
-    return _function_groups(forest) if forest.on_device.any() else _inferred_groups(forest)
 
 
 def _tpu_groups(forest: Forest) -> Grouping:

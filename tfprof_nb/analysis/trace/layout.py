@@ -1,7 +1,7 @@
 """Which tracks a trace has, in which order, and which of their lanes each event lies on."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -190,7 +190,8 @@ def _tracks(forests: Sequence[Forest], derived: Sequence[Sequence[DerivedLine]],
     counts = events.groupby(["host_index", "line"], sort=False).size()
     span = max(int(events["end_ps"].max()) if len(events) else 0, 1)
     # Samples of a host's Python are beside its threads.
-    sections = {key: k for k, key in enumerate(dict.fromkeys(_planes(forests)))}
+    planes = dict.fromkeys((forest.host.name, plane.name) for forest in forests for plane in forest.host.planes)
+    sections = {key: k for k, key in enumerate(planes)}
     tracks = []
     for index, line, count in counts.reset_index().to_numpy().tolist():
         track = _track(forests[index], line, derived[index])
@@ -206,10 +207,6 @@ def _tracks(forests: Sequence[Forest], derived: Sequence[Sequence[DerivedLine]],
     place = table.groupby("group").cumcount()
     table["idle"] = ~table["first"].astype(bool) & (place >= _ALWAYS_OPEN) & (table["busy_share"] < _IDLE_SHARE)
     return table.drop(columns="first").assign(label=_numbered_labels(table))
-
-
-def _planes(forests: Sequence[Forest]) -> Iterator[tuple[str, str]]:
-    return ((forest.host.name, plane.name) for forest in forests for plane in forest.host.planes)
 
 
 def _track(forest: Forest, line: int, derived: Sequence[DerivedLine]) -> dict[str, Any]:

@@ -91,17 +91,13 @@ def section(roots: Sequence[Root], *, complete: bool) -> GraphsSection | None:
     described = _Section({id(weight._value): weight.trainable for model in models for weight in model.weights})  # noqa: SLF001
     for root in roots:
         described.try_to_add(root, called=True)
-    for name in _pipeline_functions():
+    # Which of the functions of tf.data (map, filter and so on) ran is not known.
+    for name in sorted(name for name in _functions() if name.startswith(_TF_DATA_FUNCTION)):
         described.try_to_add(Root(name, (), (), None, ()), called=False)
     described.keep()
     if not complete:
         described.notes.append("More functions ran than are described here: the later ones are missing.")
     return described.content() if described.functions else None
-
-
-def _pipeline_functions() -> list[str]:
-    """Return the existing functions of tf.data (map, filter and so on): which of them ran is not known."""
-    return sorted(name for name in _functions() if name.startswith(_TF_DATA_FUNCTION))
 
 
 def _functions() -> set[str]:

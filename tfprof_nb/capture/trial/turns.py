@@ -1,5 +1,6 @@
 """Run two variants of a cell in turns, each from the same state and under the same seeds, and put everything back."""
 
+import copy
 import gc
 import math
 import os
@@ -14,7 +15,7 @@ from tfprof_nb import _units
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.capture.benchmark_input.trial import told
 from tfprof_nb.capture.interrupts import interrupts_wait
-from tfprof_nb.capture.tensorflow import tensorflow
+from tfprof_nb.capture.timed import wait_for_devices
 from tfprof_nb.capture.trial.cell import LAST_VALUE, Variant
 from tfprof_nb.capture.trial.examples import Passes, watched_examples
 from tfprof_nb.capture.trial.framework_state import DatasetCopies, FrameworkState, why_not_copied
@@ -147,11 +148,11 @@ class Stage:
             self._framework.seed(max(0, round_ - _SAME_SEED_ROUNDS))
         for place, dataset in self._state.datasets:
             with suppress(TfprofError):
-                copy = self._copies[name].of(dataset)
-                if copy is not dataset and place.holder is not None:
-                    place.put(copy)
+                own = self._copies[name].of(dataset)
+                if own is not dataset and place.holder is not None:
+                    place.put(own)
         for place, iterator in self._state.iterators:
-            place.put(iterator.__copy__() if hasattr(iterator, "__copy__") else _copied(iterator))
+            place.put(copy.copy(iterator))
 
     def _run_above(self, variant: Variant, limit: Limit) -> None:
         if variant.before is None:
@@ -169,10 +170,10 @@ class Stage:
             steps = watching.enter_context(watched(limit))
             if not round_:  # the others are timed
                 examples = watching.enter_context(watched_examples())
-            _wait_for_devices()
+            wait_for_devices()
             begun = time.perf_counter()
             self._execute(variant.code, steps, variant.passes)
-            _wait_for_devices()
+            wait_for_devices()
             seconds = time.perf_counter() - begun
         run = Run(name, round_, begun, seconds, not steps.is_ended, steps, {}, examples)
         used = {*variant.stored, *(variant.used & set(self._namespace)), LAST_VALUE}
@@ -329,17 +330,6 @@ def _note_on(linked: Sequence[str]) -> list[str]:
     return [f"Too large to copy, and read where they are: {names}."]
 
 
-def _copied(iterator: Any) -> Any:
-    import copy
-
-    return copy.copy(iterator)
-
-
-def _wait_for_devices() -> None:
-    with suppress(AttributeError):  # TensorFlow before 2.9 has no such function
-        tensorflow().test.experimental.sync_devices()
-
-
 class _Nothing:
     """Takes text, and forgets it."""
 
@@ -383,7 +373,7 @@ def _descriptors_to_nothing() -> Iterator[None]:
             os.dup2(nothing, number)
         yield
     finally:
-        for number, copy in kept:
-            os.dup2(copy, number)
-            os.close(copy)
+        for number, duplicate in kept:
+            os.dup2(duplicate, number)
+            os.close(duplicate)
         os.close(nothing)

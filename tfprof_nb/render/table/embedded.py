@@ -1,12 +1,8 @@
 """A table in a report: its data, for the script that also draws the widget."""
 
-import base64
-import json
-import zlib
-
 from markupsafe import Markup
 
-from tfprof_nb.render.markup import element
+from tfprof_nb.render.markup import base64_of, element, embedded
 from tfprof_nb.render.panels import Table
 from tfprof_nb.render.table.encoding import encode_table
 from tfprof_nb.render.table.format import columns_of, cut_notice, flat
@@ -30,15 +26,10 @@ def embedded_table(panel: Table) -> Markup:
         "title": panel.title,
         "rows": min(len(panel.frame), _MAX_ROWS),
         "columns": headers,
-        "buffers": [_base64(values) for values in buffers],
-        "depths": _base64(depths),
+        "buffers": [base64_of(values) for values in buffers],
+        "depths": base64_of(depths),
         "selected_row": None,
     }
-    packed = zlib.compress(json.dumps(data).encode(), level=9)
-    script = element("script", _base64(packed), type="application/json", class_="tfp-table-data")
+    script = embedded(data, "tfp-table-data")
     notice = cut_notice(min(len(panel.frame), _MAX_ROWS), len(panel.frame), "rows", panel)
     return script + element("p", f"The first {notice}") if notice else script
-
-
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode()

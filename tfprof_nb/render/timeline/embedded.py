@@ -1,12 +1,11 @@
 """A timeline in a report: its data, for the script that also draws the widget."""
 
-import base64
 import json
 import zlib
 
 from markupsafe import Markup
 
-from tfprof_nb.render.markup import element
+from tfprof_nb.render.markup import base64_of, element
 from tfprof_nb.render.panels import TimelineSource
 
 _MAX_BINS, _MIN_BINS = 65_536, 64
@@ -40,10 +39,6 @@ def _finest(source: TimelineSource, budget_bytes: int) -> Markup:
 def _data(header: dict[str, object], payload: bytes) -> Markup:
     """Return the script element of a header and a payload."""
     packed = zlib.compress(json.dumps(header | {"alone": True}).encode(), level=9)
-    data = {"header": _base64(packed), "payload": _base64(payload), "height": _MAX_HEIGHT}
+    data = {"header": base64_of(packed), "payload": base64_of(payload), "height": _MAX_HEIGHT}
     # Numbers and base64 have no characters that end the element.
     return element("script", Markup(json.dumps(data)), type="application/json", class_="tfp-trace-data")  # noqa: S704
-
-
-def _base64(data: bytes) -> str:
-    return base64.b64encode(data).decode()

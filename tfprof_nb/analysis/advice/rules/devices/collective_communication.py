@@ -1,7 +1,6 @@
 """Devices that wait for one another."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import UNKNOWN, Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import UNKNOWN, Case, Cases, Earlier, Evidence, Rule
 
 RULE = Rule(
     "collective-communication",
@@ -17,7 +16,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report devices that exchange data for much of each step."""
     yield Case(
         evidence.percent("device_collectives"),
         "Devices wait for one another",

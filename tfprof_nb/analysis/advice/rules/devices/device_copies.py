@@ -1,7 +1,6 @@
 """Devices that copy arrays for much of each step."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 
 RULE = Rule(
     "device-copies",
@@ -16,7 +15,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report copies between the memories of a device, or between devices."""
     yield Case(
         evidence.percent("device_to_device"),
         "Devices copy arrays for much of each step",

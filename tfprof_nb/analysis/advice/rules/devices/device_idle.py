@@ -1,8 +1,7 @@
 """A device without work in much of each step."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 
 # While a step spends its time on these, no device works.
 _WITHOUT_DEVICES = ("host_compute", "kernel_launch", "compile", "other")
@@ -29,7 +28,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report devices without work in much of each step, for frameworks without rules of their own about the causes."""
     numbers = evidence.overview.summary
     if not numbers["device_cores"] or str(numbers["device_type"]).startswith("TPU"):  # which runs whole programs
         return

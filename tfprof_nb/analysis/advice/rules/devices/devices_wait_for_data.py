@@ -1,7 +1,6 @@
 """Several devices that wait for their data."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.verdict import MODERATELY_PERCENT
 
 _SEVERAL = 2
@@ -18,7 +17,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report steps on several devices that wait for their data."""
     idle, count = evidence.idle_devices
     devices = count - len(idle)
     if devices < _SEVERAL or not evidence.overview.summary["device_cores"]:

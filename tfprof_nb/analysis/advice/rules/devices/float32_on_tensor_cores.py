@@ -1,8 +1,7 @@
 """A device with tensor cores that computes in 32 bit."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.advice.rules.devices._architectures import ARCHITECTURES, has_architecture
 
 _WITH_BFLOAT16 = ARCHITECTURES[2:]
@@ -25,7 +24,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report a GPU with tensor cores that computes for most of each step, and hardly in 16 bit, as kernels tell."""
     percent = evidence.percent("fp16")
     if (
         not has_architecture(evidence)

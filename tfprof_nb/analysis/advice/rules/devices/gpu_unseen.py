@@ -1,7 +1,6 @@
 """A GPU of the machine that TensorFlow does not see."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 
 _FIX = (
     "Check that this TensorFlow is built for GPUs (`pip install tensorflow[and-cuda]`), and what "
@@ -19,7 +18,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report a machine whose driver lists a GPU, where TensorFlow lists none."""
     unseen = any(gpus.has_nvidia and gpus.visible == 0 for gpus in evidence.gpus)
     if unseen and not evidence.ran_on_device and not any(gpus.visible for gpus in evidence.gpus):
         said = "NVIDIA's driver lists a GPU of this machine, and TensorFlow saw none."

@@ -1,7 +1,6 @@
 """A program that ran on the CPU, although a GPU was visible."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 
 _FIX = (
     "Look for `tf.device('/CPU:0')`, for CUDA_VISIBLE_DEVICES or tf.config.set_visible_devices, and for ops without a "
@@ -19,7 +18,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report a program none of whose ops ran on the GPU that TensorFlow saw."""
     visible = sum(gpus.visible or 0 for gpus in evidence.gpus)
     if visible and not evidence.ran_on_device:
         said = f"TensorFlow saw {visible} GPU{'s' * (visible != 1)}. No op ran on a GPU."

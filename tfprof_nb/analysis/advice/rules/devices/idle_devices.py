@@ -1,7 +1,6 @@
 """Devices without work beside others that have some."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 
 # What `tf.distribute` calls the ops of each replica but the first.
 _OF_REPLICA = r"(?:^|/)replica_[0-9]+/"
@@ -22,7 +21,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report devices without work beside others that have some."""
     idle, count = evidence.idle_devices
     if not idle:
         return

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import UNKNOWN, Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import UNKNOWN, Case, Cases, Earlier, Evidence, Rule
 
 _SHORT_KERNEL_US = 20.0
 
@@ -24,7 +23,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report time spent on launching kernels, where that is since these are short."""
     typical_us = _typical_run_us(evidence.ops.table[evidence.ops.table["side"] == "device"])
     if typical_us < _SHORT_KERNEL_US:
         yield Case(

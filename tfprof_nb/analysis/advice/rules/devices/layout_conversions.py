@@ -1,8 +1,7 @@
 """Convolutions that convert their data between layouts."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 
 _CONVERTS_LAYOUT = r"nchwTo\w*nhwc|nhwcTo\w*nchw"
 
@@ -18,7 +17,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report kernels that convert between layouts."""
     if not evidence.overview.summary["device_cores"]:
         return
     table = evidence.kernels().table

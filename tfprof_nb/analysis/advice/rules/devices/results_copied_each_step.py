@@ -1,7 +1,6 @@
 """Results that are copied from the device in every step."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import UNKNOWN, Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import UNKNOWN, Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT
 
 _WAITS = {
@@ -24,7 +23,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report results that are copied to the host in each step."""
     yield Case(
         evidence.percent("output"),
         "Results are copied from the device in every step",

@@ -1,8 +1,7 @@
 """An op whose first run took long to start."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 
 _MIN_PERCENT, _STARTING_TIMES = 10.0, 10
 _LATER = (
@@ -20,7 +19,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report an op that ran once, in a step, and took the host much longer to start than the device to compute."""
     on_gpu = "GPU" in str(evidence.overview.summary["device_type"])
     if not on_gpu or evidence.percent("host_compute") < _MIN_PERCENT:
         return

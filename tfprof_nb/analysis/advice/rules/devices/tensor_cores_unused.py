@@ -1,8 +1,7 @@
 """Ops that tensor cores could compute, and other cores do."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.advice.rules.devices._architectures import has_architecture
 
 _SOME_16_BIT_PERCENT, _MAX_NAMES = 10.0, 3
@@ -19,7 +18,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report ops that tensor cores could compute, in a program of 16-bit types: of 32-bit ones another rule speaks."""
     numbers = evidence.overview.summary
     if not numbers["device_cores"] or not has_architecture(evidence) or evidence.percent("fp16") < _SOME_16_BIT_PERCENT:
         return

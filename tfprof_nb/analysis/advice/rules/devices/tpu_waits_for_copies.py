@@ -1,8 +1,7 @@
 """A TPU that waits for asynchronous copies."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 
 _FEWER_COPIES = (
     "If they move arrays between the memories of the host and the TPU (offloaded weights, for example), keep what each "
@@ -23,7 +22,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report a TPU that waits for asynchronous copies."""
     if not str(evidence.overview.summary["device_type"]).startswith("TPU"):
         return
     copies = evidence.ops.table[evidence.ops.table["op_type"].astype(str).str.match("copy-|async-copy")]

@@ -6,8 +6,7 @@ import re
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.placed_ops import creating_frames
 from tfprof_nb.analysis.step_ops.shapes import Shape, sizes
@@ -35,7 +34,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report a Jacobian of a batch by the batch that takes much of the steps."""
     ops = evidence.step_ops()
     frame, shape = _jacobian(ops.graphs) if ops.steps else (-1, ())
     # A square of numbers may also be what is wanted, such as a Hessian.

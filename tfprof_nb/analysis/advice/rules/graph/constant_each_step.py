@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.syntax import holds, names_in
 from tfprof_nb.analysis.step_ops.repeated import constant_lines, repeated
@@ -34,7 +32,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report values that are the same in every step."""
     ops = evidence.step_ops()
     if ops.graphs.nodes.empty or ops.ops.empty:
         return

@@ -7,16 +7,15 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import at, quoted
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at, quoted
 from tfprof_nb.analysis.source.code import Code, line_at
-from tfprof_nb.analysis.source.syntax import holds, name_of, replaced
+from tfprof_nb.analysis.source.syntax import calls_in, replaced
 from tfprof_nb.analysis.step_ops.called import with_called
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _SELECTS = ("Select", "SelectV2")
+_BRANCHES = "A branch of tf.cond runs only if it is chosen."
 
 RULE = Rule(
     "discarded-branch",
@@ -43,7 +42,6 @@ class _Side(NamedTuple):
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report the costliest value that is computed whatever the only condition of its `tf.where` says."""
     ops = evidence.step_ops()
     sides = [(ops.share(ops.ran(side.nodes)).covered, side) for side in _sides(ops.graphs)] if ops.steps else []
     share, side = max(sides, key=lambda one: one[0], default=(0.0, None))
@@ -52,23 +50,21 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     place = ops.place(ops.frame_of(side.node))
     change, value = _conditional(evidence.code, place, side.side)
     begins = _heaviest(ops, side.nodes)
-    if change:
-        fix = f"Compute it only where it is needed: {quoted(change, 120)}."
-    else:
-        what = quoted(value, 60) if value else "it"
-        fix = (
-            f"Move all that computes {what}{begins and f' (most of it at {begins})'} into a function, and give that "
-            "function to tf.cond as the branch: tf.cond(condition, function, lambda: other)."
-        )
+    what = quoted(value, 60) if value else "it"
+    moved = (
+        f"Move all that computes {what}{begins and f' (most of it at {begins})'} into a function, and give that "
+        "function to tf.cond as the branch: tf.cond(condition, function, lambda: other)."
+    )
     yield Case(
         100 * share,
         finding=f"tf.where computes both of its values in each step{at(place)}",
         evidence=f"Its condition is a single one, so it returns one value as a whole. Ops that only "
         f"{f'{quoted(value, 60)}' if value else 'the other value'} needs run in "
         f"{_units.share(share)} of each step, also when it is not returned.",
-        fix=f"{fix} A branch of tf.cond runs only if it is chosen.",
+        fix=f"{'Compute it only where it is needed.' if change else moved} {_BRANCHES}",
         place=place,
         change=change,
+        without_change=f"{moved} {_BRANCHES}",
     )
 
 
@@ -120,12 +116,12 @@ def _heaviest(ops: StepOps, own: Bools) -> str:
 def _conditional(code: Code, place: str, side: int) -> tuple[str, str]:
     """Return the line with `tf.cond` if the costly value is a call in it, and that value as it stands there."""
     file, line = line_at(place)
-    calls = [one for one in code.nodes(file, ast.Call) if name_of(one.func) == "where" and holds(one, line)]
+    calls = code.calls(file, line, "where")
     if len(calls) != 1 or len(calls[0].args) != 3 or calls[0].keywords:
         return "", ""
     call, statement = calls[0], code.statement(file, line)
     condition, *values = (ast.unparse(one) for one in call.args)
-    computed = any(isinstance(one, ast.Call) for one in ast.walk(call.args[side]))
+    computed = any(calls_in(call.args[side]))
     whole_line = statement is not None and statement.lineno == statement.end_lineno
     if not computed or not whole_line or statement is None:
         return "", values[side - 1]

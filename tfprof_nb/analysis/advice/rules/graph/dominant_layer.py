@@ -5,8 +5,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.step_ops.layers import layers
 from tfprof_nb.analysis.step_ops.small_ops import RECURRENT
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
@@ -54,7 +53,6 @@ class _Fix(NamedTuple):
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the layer whose ops, with its share of the optimizer, take most of each step."""
     ops = evidence.step_ops()
     table = ops.once(layers)
     if table.empty or table["alone_share"].iloc[0] < _DOMINANT_SHARE or table["layer"].iloc[0] == "":

@@ -3,8 +3,7 @@
 import math
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.advice.rules.graph.tf_print import PRINTING_OPS
 from tfprof_nb.analysis.events.python_ops import PYTHON_OPS
 from tfprof_nb.analysis.source.mapped import lines_mapped
@@ -28,7 +27,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the op that takes most of all op time, if ops take much of the steps."""
     top = evidence.overview.table
     # Stages of the input pipeline, Python in it and printing have their own findings.
     top = top[

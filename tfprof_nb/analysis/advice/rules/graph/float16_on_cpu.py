@@ -3,9 +3,7 @@
 import re
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 
 _ASKED = r"[\"']mixed_float16[\"']"
 
@@ -25,7 +23,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report 16-bit floats in a program that runs on a CPU."""
     ops, asked = evidence.step_ops(), next(evidence.code.find(_ASKED), None)
     if not ops.steps or ops.on_device or evidence.overview.summary["device_cores"] or not asked:
         return
@@ -37,7 +34,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         finding=f"float16 on a CPU ({place})",
         evidence=f"Ops in float16 run in {_units.percent(percent)} of each step, and none ran on a GPU. CPUs "
         "compute float16 mostly by converting it to float32 and back.",
-        fix=f"Use float32 on a CPU: {quoted(change, 120)}, in a new kernel, before the model is made.",
+        fix="Use float32 on a CPU, in a new kernel, before the model is made.",
         place=place,
         change=change,
     )

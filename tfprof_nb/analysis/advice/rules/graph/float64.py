@@ -3,11 +3,10 @@
 import re
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import at
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at
 
 _MOST_PARAMETERS = 0.5
+_FASTER = "It needs half the memory, and has faster kernels."
 _ASKED = r"set_floatx\(|floatx *=|dtype *= *[\"']float64|(np|tf)\.float64|[\"']float64[\"']"
 
 RULE = Rule(
@@ -26,7 +25,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report steps that compute mostly in float64, if most of the trained parameters have that type."""
     ops = evidence.step_ops()
     variables = ops.graphs.variables[ops.graphs.variables["trainable"].astype(bool)]
     parameters = variables["parameters"].fillna(0)
@@ -37,14 +35,15 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     place = evidence.code.place(next(evidence.code.find(_ASKED), None))
     code = evidence.code.at(place)
     change = re.sub(r"\bfloat64\b", "float32", code) if re.search(r"set_floatx\(.*\bfloat64\b", code) else ""
-    to = f": `{change}`, in a new kernel, since Keras keeps the type that it began with" if change else ""
+    here = f": change `{code}`" if place else ""
+    anew = ", in a new kernel, since Keras keeps the type that it began with" if change else here
     yield Case(
         percent,
         finding=f"The model computes in float64{at(place)}",
         evidence=f"{_units.share(float(parameters[double].sum() / parameters.sum()))} of the trained parameters "
         f"are of this type, and float64 ops run in {_units.percent(percent)} of each step.",
-        fix=f"Use float32, Keras' default{to or (f': change `{code}`' if place else '')}. It needs half the "
-        "memory, and has faster kernels.",
+        fix=f"Use float32, Keras' default{anew}. {_FASTER}",
         place=place,
         change=change,
+        without_change=f"Use float32, Keras' default{here}. {_FASTER}",
     )

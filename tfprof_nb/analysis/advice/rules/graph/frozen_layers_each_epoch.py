@@ -8,8 +8,7 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.step_ops.repeated import has_chance, repeated, trains
 from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
 from tfprof_nb.decode.sections.graphs import Graphs
@@ -38,7 +37,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report layers in front of all that is trained: for the same data, each epoch computes the same in them."""
     ops = evidence.step_ops()
     if ops.graphs.nodes.empty or ops.ops.empty:
         return

@@ -3,8 +3,7 @@
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.step_ops.layers import layers
 from tfprof_nb.analysis.step_ops.shapes import sizes
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
@@ -40,7 +39,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report layers that prepare images, if they take much of each step together."""
     ops = evidence.step_ops()
     table = ops.once(layers)
     own = table[table["kind"].isin(_PREPARING)] if len(table) else table
@@ -70,11 +68,7 @@ def _pixels(ops: StepOps) -> tuple[int, int]:
     graphs = ops.graphs
     kind = np.append(graphs.layers["type"].to_numpy(dtype=object), "")[graphs.nodes["layer"].to_numpy(np.int64)]
     for _, node in graphs.nodes[(kind == "Resizing") & graphs.nodes["op"].str.startswith("Resize")].iterrows():
-        taken, made = (sizes(_any_batch(str(node[column]))) for column in ("takes", "outputs"))
+        taken, made = (sizes(str(node[column]).replace("[?,", "[1,")) for column in ("takes", "outputs"))
         if taken and made and len(taken[0]) == len(made[0]) == _IMAGE_RANK:
             return taken[0][1] * taken[0][2], made[0][1] * made[0][2]
     return 0, 0
-
-
-def _any_batch(tensors: str) -> str:
-    return tensors.replace("[?,", "[1,")

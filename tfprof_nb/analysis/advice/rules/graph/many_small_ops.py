@@ -3,9 +3,7 @@
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import VECTORISING_MS, Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.advice import VECTORISING_MS, Case, Cases, Earlier, Evidence, Rule, quoted
 from tfprof_nb.analysis.source.calls import takes_gradients
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.step_ops.small_ops import small_ops
@@ -36,7 +34,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Name the function that makes the most expensive crowd of small ops, unless its loop is named already."""
     if any(earlier.values()):
         return
     ops = evidence.step_ops()

@@ -7,12 +7,10 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import VECTORISING_MS, Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.advice import VECTORISING_MS, Case, Cases, Earlier, Evidence, Rule, quoted
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.placed_ops import creating_nodes
-from tfprof_nb.analysis.source.syntax import holds, name_of, replaced
+from tfprof_nb.analysis.source.syntax import replaced
 from tfprof_nb.analysis.step_ops.called import with_called
 from tfprof_nb.analysis.step_ops.small_ops import cost_of
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
@@ -45,7 +43,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report the line with `tf.map_fn` whose ops, with their gradients, take most of the steps."""
     ops = evidence.step_ops()
     if not ops.steps:
         return
@@ -57,7 +54,6 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         return
     place, ragged = ops.place(frame), _is_ragged(graphs, frame)
     change = "" if ragged else vectorized(evidence.code, *line_at(place))
-    instead = f": {quoted(change, 100)}" if change else ""
     yield Case(
         100 * share,
         finding=f"tf.map_fn runs its function for one element after another ({place})",
@@ -65,8 +61,8 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         f"take {_units.share(share)} of each step, with the time to start them.",
         fix=_OF_RAGGED
         if ragged
-        else f"Let tf.vectorized_map run each op once for all elements{instead}. Or give the function the whole "
-        "tensor, if its ops work on it as they are.",
+        else "Let tf.vectorized_map run each op once for all elements. Or give the function the whole tensor, if its "
+        "ops work on it as they are.",
         place=place,
         change=change,
         once_ms=0.0 if ragged else None,
@@ -83,7 +79,7 @@ def vectorized(code: Code, file: str, line: int) -> str:
     'y = tf.vectorized_map(f, (a, b)) + 1'
     """
     statement = code.statement(file, line)
-    calls = [one for one in code.nodes(file, ast.Call) if name_of(one.func) == "map_fn" and holds(one, line)]
+    calls = code.calls(file, line, "map_fn")
     if statement is None or len(calls) != 1 or statement.lineno != line or hasattr(statement, "body"):
         return ""
     call = calls[0]

@@ -1,9 +1,7 @@
 """What to change where the result of each op is checked for NaN and infinity."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import at
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at
 from tfprof_nb.analysis.step_ops.small_ops import cost_of
 
 # The ops that `tf.debugging.enable_check_numerics` and `enable_dump_debug_info` add behind each other op.
@@ -30,7 +28,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report that checks were left on, which cost more than they take themselves."""
     ops = evidence.step_ops()
     if not ops.steps or not (checks := ops.graphs.nodes["op"].eq(_CHECK).to_numpy(bool)).any():
         return

@@ -6,13 +6,11 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import at, quoted
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at, quoted
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.placed_ops import creating_frames
 from tfprof_nb.analysis.source.products import Product, lookups
-from tfprof_nb.analysis.step_ops.shapes import last_dimension, origin_of, sizes
+from tfprof_nb.analysis.step_ops.shapes import last_dimension, multiplied, origin_of, sizes
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _LARGE = 1000  # classes
@@ -33,12 +31,12 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report products of large one-hot vectors and a matrix that take much of the steps."""
     ops = evidence.step_ops()
     graphs = ops.graphs
     if graphs.nodes.empty or not ops.steps:
         return
-    made, products = _multiplied(graphs)
+    large = graphs.nodes["outputs"].map(lambda outputs: last_dimension(str(outputs)) >= _LARGE).to_numpy(bool)
+    made, products = multiplied(graphs, large & graphs.nodes["op"].eq("OneHot").to_numpy(bool))
     percent = ops.percent(made | products)
     if not products.any():
         return
@@ -53,9 +51,10 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         finding=f"One-hot vectors of {_units.count(classes)} classes are multiplied by a matrix{at(place)}",
         evidence=f"The vectors and these products run in {_units.percent(percent)} of each step. All but one "
         "number of each vector is 0.",
-        fix=f"{_fix(instead, classes)}{by_hand}",
+        fix=_fix(instead, classes, by_hand),
         place=instead[0][0] if instead else place,
         change=instead[0][1].change if instead and not by_hand else "",
+        without_change=_fix([], classes, by_hand),
     )
 
 
@@ -65,19 +64,20 @@ def _instead(code: Code, places: Sequence[str]) -> list[tuple[str, Product]]:
     return [(place_of(file, one.line), one) for file, line in made_at if line for one in lookups(code, file, line)]
 
 
-def _fix(instead: Sequence[tuple[str, Product]], classes: int) -> str:
+def _fix(instead: Sequence[tuple[str, Product]], classes: int, by_hand: str) -> str:
     """Say how to compute the same without the vectors."""
     if not instead:
         return (
             "Look the rows up instead: tf.gather(matrix, numbers), or for trained weights "
             f"keras.layers.Embedding({classes}, units) on the class numbers, computes the same without the vectors."
+            f"{by_hand}"
         )
-    lines = [f"{quoted(one.change, 100)} ({place})" for place, one in instead]
+    lines = [f"{quoted(product.change, 100)} ({place})" for place, product in instead]
     others = f" Also {'; '.join(lines[1:])}." if len(lines) > 1 else ""
     how = "Add the rows up" if instead[0][1].transposed else "Look the rows up"
     return (
-        f"{how} instead: {lines[0]} computes the same without the vectors, if all numbers are below "
-        f"{_units.count(classes)}.{others}"
+        f"{how} instead: {lines[0] if by_hand else 'that'} computes the same without the vectors, if all numbers are "
+        f"below {_units.count(classes)}.{others}{by_hand}"
     )
 
 
@@ -106,21 +106,3 @@ def _of_matrices(graphs: Graphs, products: Bools) -> bool:
     forward = products & (graphs.nodes["forward"] < 0).to_numpy(bool)
     taken = [sizes(str(one)) for one in graphs.nodes["takes"][forward]]
     return all(len(shape) == 2 for one in taken for shape in one[1:])
-
-
-def _multiplied(graphs: Graphs) -> tuple[Bools, Bools]:
-    """Flag the large one-hot nodes that a product takes, and these products with their gradients."""
-    op, inputs = graphs.nodes["op"].tolist(), graphs.nodes["inputs"].tolist()
-    large = [
-        kind == "OneHot" and last_dimension(str(outputs)) >= _LARGE
-        for kind, outputs in zip(op, graphs.nodes["outputs"], strict=True)
-    ]
-    made, products = np.zeros(len(op), dtype=bool), np.zeros(len(op), dtype=bool)
-    for node, kind in enumerate(op):
-        if kind not in ("MatMul", "BatchMatMulV2", "Einsum"):
-            continue
-        for source in inputs[node]:
-            origin = origin_of(source, op, inputs)
-            if large[origin]:
-                made[origin] = products[node] = True
-    return made, products

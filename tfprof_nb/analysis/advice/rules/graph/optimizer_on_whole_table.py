@@ -3,8 +3,7 @@
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.advice.rules.graph._tables import has_moments, in_optimizer, name_and_place, on_all_rows, tables
 
 RULE = Rule(
@@ -24,7 +23,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Report optimizers that update all rows, where no penalty on these does so anyway."""
     ops = evidence.step_ops()
     kept = [table for table in tables(ops.graphs) if has_moments(ops.graphs, table)] if ops.steps else []
     if not kept or earlier["penalty-on-whole-table"]:

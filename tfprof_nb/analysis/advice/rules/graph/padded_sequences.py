@@ -5,9 +5,7 @@ import re
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.owners import owners
 from tfprof_nb.analysis.step_ops.small_ops import in_loops
@@ -29,7 +27,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the line that pads sequences, if loops over their time steps take much of each step."""
     ops = evidence.step_ops()
     if not ops.steps or ops.graphs.nodes.empty:
         return

@@ -7,16 +7,19 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import at
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
-from tfprof_nb.analysis.source.syntax import name_of, scopes
+from tfprof_nb.analysis.source.syntax import calls_in, name_of, replaced, scope_of
 from tfprof_nb.analysis.step_ops.shapes import Shape, sizes
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _MANY, _LARGE = 16, 1_000_000  # rows of each, numbers in the differences
 _SQUARING = ("Square", "Mul", "Pow")
+_PRODUCT = (
+    "Compute squared distances as |a|² - 2ab + |b|²: one tf.matmul has all products, and there is one number for each "
+    "pair."
+)
+_ROUNDS = "It rounds more where two rows are nearly equal."
 _FORM = (
     "{tf}.maximum({tf}.reduce_sum({rows} ** 2, -1)[:, None] - 2 * {tf}.matmul({rows}, {columns}, transpose_b=True) "
     "+ {tf}.reduce_sum({columns} ** 2, -1)[None, :], {least})"
@@ -42,7 +45,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report differences of all pairs of rows that are made to be squared, and take much of the steps."""
     ops = evidence.step_ops()
     node, shape = _differences(ops.graphs) if ops.steps else (-1, ())
     if node < 0:
@@ -66,11 +68,10 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         f"computed{at(place)}",
         evidence=f"They are {_units.count(math.prod(shape))} numbers, {_units.count(width)} for each pair. Ops on "
         f"so many numbers run in {_units.percent(percent)} of each step.",
-        fix="Compute squared distances as |a|² - 2ab + |b|²: one tf.matmul has all products, and there is one "
-        f"number for each pair{f': `{form.change}`' if form else ''}.{needless} It rounds more where two rows are "
-        "nearly equal.",
+        fix=f"{_PRODUCT}{needless} {_ROUNDS}",
         place=summed,
         change=form.change if form else "",
+        without_change=f"{_PRODUCT} {_ROUNDS}",
     )
 
 
@@ -117,16 +118,14 @@ def _matrix_form(code: Code, file: str, line: int) -> _MatrixForm | None:
     >>> form.change[:40], form.change[-46:], form.line, form.needless
     ('d = tf.maximum(tf.reduce_sum(x ** 2, -1)', '+ tf.reduce_sum(y ** 2, -1)[None, :], 0.0) / 2', 2, [1])
     """
-    for scope in scopes(code.syntax(file), line):
-        for statement in (node for node in ast.walk(scope) if isinstance(node, ast.stmt)):
-            for call in (node for node in ast.walk(statement) if isinstance(node, ast.Call)):
-                needless: list[int] = []
-                form = _form(call, scope, needless)
-                if form and line in (call.lineno, *needless) and statement.lineno == statement.end_lineno:
-                    before = code.line(file, call.lineno).encode()
-                    begin, end = (at - statement.col_offset for at in (call.col_offset, call.end_col_offset or 0))
-                    change = before[:begin] + form.encode() + before[end:]
-                    return _MatrixForm(call.lineno, change.decode(), sorted(needless))
+    scope = scope_of(code.syntax(file), line)
+    for statement in (node for node in ast.walk(scope) if isinstance(node, ast.stmt)):
+        for call in calls_in(statement):
+            needless: list[int] = []
+            form = _form(call, scope, needless)
+            if form and line in (call.lineno, *needless) and statement.lineno == statement.end_lineno:
+                change = replaced(code.text(file), statement, call, form)
+                return _MatrixForm(call.lineno, change, sorted(needless))
     return None
 
 

@@ -5,8 +5,7 @@ import re
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at
 from tfprof_nb.analysis.advice.rules.graph._tables import (
     LOOKUPS,
     Table,
@@ -16,14 +15,14 @@ from tfprof_nb.analysis.advice.rules.graph._tables import (
     on_all_rows,
     tables,
 )
-from tfprof_nb.analysis.advice.wording import at, quoted
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.step_ops.shapes import origin_of
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _PENALTIES = ("Square", "L2Loss", "Abs", "Mul", "Pow")
+_BY_LAYER = "activity_regularizer instead of embeddings_regularizer."
 _IN_CODE = (
-    ": give tf.nn.l2_loss what the lookup returns, and not the table. The gradient then has these rows only "
+    "give tf.nn.l2_loss what the lookup returns, and not the table. The gradient then has these rows only "
     "(tf.IndexedSlices). Keep it so: an optimizer's apply_gradients and `table.scatter_sub` take it as it is, "
     "tf.convert_to_tensor and assign_sub make it whole again."
 )
@@ -45,7 +44,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report penalties on whole tables that take much of the steps."""
     ops = evidence.step_ops()
     found = tables(ops.graphs) if ops.steps else []
     penalties = {table: node for table in found if (node := _penalty_on(ops.graphs, table)) >= 0}
@@ -67,8 +65,8 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         f"{at(penalty_at)}",
         evidence=f"A step looks up {_units.count(table.rows_used)} rows. Squares of the whole table, their "
         f"gradients and their updates run in {_units.percent(percent)} of each step.",
-        fix=f"Penalise the rows that the batch uses{_instead(change) if of_layer else _IN_CODE} Frequent rows are "
-        f"then penalised more often than rare ones, so tune its strength again{_DIVIDED * of_layer}.",
+        fix=f"Penalise the rows that the batch uses: {_BY_LAYER if of_layer else _IN_CODE} Frequent rows are then "
+        f"penalised more often than rare ones, so tune its strength again{_DIVIDED * of_layer}.",
         place=penalty_at or place,
         change=change,
     )
@@ -90,13 +88,6 @@ def _penalty_on(graphs: Graphs, table: Table) -> int:
         )
     )
     return next(squares, -1)
-
-
-def _instead(change: str) -> str:
-    """Say how to penalise what a layer of Keras looks up."""
-    if change:
-        return f": {quoted(change, 100)}."
-    return ": activity_regularizer instead of embeddings_regularizer."
 
 
 def _of_used_rows(evidence: Evidence, place: str) -> str:

@@ -7,9 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import at
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at
 from tfprof_nb.analysis.source.gradients import forward_nodes, with_gradients
 from tfprof_nb.analysis.step_ops.shapes import origin_of, sizes
 from tfprof_nb.decode.sections.graphs import Graphs
@@ -49,7 +47,6 @@ class _Computed(NamedTuple):
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report what is computed of all rows before a lookup, with its gradients."""
     ops = evidence.step_ops()
     found = list(_computed(ops.graphs)) if ops.steps else []
     if not found:

@@ -5,9 +5,7 @@ import re
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.rewriting import with_number
 
@@ -38,7 +36,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report metrics whose ops run in much of each step, with those that count by many thresholds."""
     ops = evidence.step_ops()
     if not ops.steps:
         return
@@ -56,17 +53,14 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     change = with_number(evidence.code, *found[0], "num_thresholds", _USUAL) if many else ""
     each = f" They count at {_units.count(max(numbers))} thresholds in each step." if many else ""
     called = f": {_units.shorten(', '.join(named), 60)} ({place})" if named else ""
+    others = ", and the same for the others" * (len(numbers) > 1)
     listed = " and ".join(place_of(*one) for one in found[:3])
     yield Case(
         percent,
         saved=(_LEAST_SAVED * steps_share, steps_share),
         finding=f"The metrics take {_units.percent(percent)} of each step{called}",
         evidence=f"During that time, only ops of metrics run.{each}{f' They are made at {listed}.' if found else ''}",
-        fix=f"Use fewer thresholds, {quoted(change, 100)}{_alike(len(numbers))}." if change else _FEWER,
+        fix=f"Use fewer thresholds, such as Keras' default of {_USUAL}{others}." if change else _FEWER,
         place=place,
         change=change,
     )
-
-
-def _alike(count: int) -> str:
-    return ", and the same for the others" if count > 1 else ""

@@ -3,9 +3,7 @@
 import math
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import with_argument
 from tfprof_nb.analysis.step_ops.recurrent import are_small, recurrent_loops
@@ -31,7 +29,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report recurrent layers that run many small ops per step on a CPU, which XLA would compile to one program."""
     ops = evidence.step_ops()
     if not ops.steps or ops.on_device or not evidence.is_tensorflows:
         return
@@ -41,7 +38,6 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         return
     file, line, change = _compiled(evidence, ops.place(loops.frame))
     asked = "jit_compile=True in model.compile" if file else "jit_compile=True in the tf.function of the step"
-    told = f": {quoted(change, 120)}" if change else ""
     named = [name.rpartition("/")[2] for name in loops.layers]
     more = len(named) - _NAMED + 1
     names = ", ".join(named if more <= 1 else [*named[: _NAMED - 1], f"and {more} more"])
@@ -52,7 +48,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         f"Their loops over time run about {_units.count(round(loops.per_step, -1))} ops per step, of "
         f"{_units.microseconds(loops.mean_us)} on average. With the time to start them, they take "
         f"{_units.percent(percent)} of each step.",
-        f"For training that takes minutes, let XLA compile the step to one program, with {asked}{told}. Compiling "
+        f"For training that takes minutes, let XLA compile the step to one program, with {asked}. Compiling "
         "takes some seconds in the first step, and again for each other size of a batch.",
         place_of(file, line) if file else "",
         change,

@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.advice.rules.python._time import NAMED
 from tfprof_nb.analysis.source.code import place_of
-from tfprof_nb.analysis.source.loops import head_of, is_head, needs_itself
+from tfprof_nb.analysis.source.loops import is_head, needs_itself
 from tfprof_nb.analysis.source.rewriting import with_argument
 from tfprof_nb.analysis.step_ops.batch import batch_size
 from tfprof_nb.analysis.step_ops.recurrent import are_small, recurrent_loops
@@ -55,7 +54,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Report steps of which neither ops nor named Python take much: larger batches then cost hardly more."""
     ops = evidence.step_ops()
     if not ops.steps or (ops.ops["node"] < 0).sum() > _MOSTLY * len(ops.ops):
         return
@@ -138,7 +136,7 @@ def _loop(evidence: Evidence) -> tuple[str, bool]:
         return "", False
     slowest = table.iloc[int(np.argmax(table["in_steps_ms"].to_numpy()))]
     file, line = str(slowest["file"]), int(slowest["line"])
-    head = line if is_head(evidence.code, file, line) else head_of(evidence.code, file, line)
+    head = line if is_head(evidence.code, file, line) else evidence.code.loop_line(file, line)[0]
     return (place_of(file, head), needs_itself(evidence.code, file, line)) if head else ("", False)
 
 

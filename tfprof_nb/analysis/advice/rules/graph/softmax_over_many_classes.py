@@ -5,18 +5,16 @@ import re
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.source.owners import owners
 from tfprof_nb.analysis.step_ops.repeated import trains
-from tfprof_nb.analysis.step_ops.shapes import last_dimension, origin_of
+from tfprof_nb.analysis.step_ops.shapes import PRODUCTS, last_dimension, origin_of
 from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _MANY = 5000  # classes
 _DENSE_LOSS = "SoftmaxCrossEntropyWithLogits"
 _SOFTMAX = ("Softmax", "LogSoftmax", "SparseSoftmaxCrossEntropyWithLogits", _DENSE_LOSS)
-_PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum")
 # With a sample, a step has few of the scores; but an optimizer with moments still updates the weights of all classes.
 _LEAST_SAVED = 0.5
 
@@ -36,7 +34,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report a trained softmax over very many classes, with the layer of its scores, that takes much of the steps."""
     ops = evidence.step_ops()
     graphs = ops.graphs
     scoring, classes = _scores(graphs) if ops.steps and trains(graphs) else (-1, 0)
@@ -71,7 +68,7 @@ def _scores(graphs: Graphs) -> tuple[int, int]:
     softmax = [node for node, kind in enumerate(op) if kind in _SOFTMAX and inputs[node] and takes[node] >= _MANY]
     for node in sorted(softmax, key=lambda one: -takes[one]):
         scoring = node
-        while scoring >= 0 and op[scoring] not in _PRODUCTS:
+        while scoring >= 0 and op[scoring] not in PRODUCTS:
             wide = (source for source in inputs[scoring] if last_dimension(str(made[source])) == takes[node])
             scoring = next(wide, -1)
         if scoring >= 0 and any(op[origin_of(source, op, inputs)] == "ReadVariableOp" for source in inputs[scoring]):

@@ -6,11 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import at, quoted
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at
 from tfprof_nb.analysis.source.code import Code, line_at
-from tfprof_nb.analysis.source.syntax import assigned_name, holds, name_of, replaced, scopes
+from tfprof_nb.analysis.source.syntax import assigned_name, name_of, replaced, scope_of
 from tfprof_nb.analysis.step_ops.shapes import last_dimension
 from tfprof_nb.decode.sections.graphs import Graphs
 
@@ -42,7 +40,6 @@ class _Sort(NamedTuple):
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report rows that are sorted as a whole, though only their first numbers are used, if that takes much time."""
     ops = evidence.step_ops()
     found = _sorts(ops.graphs) if ops.steps else []
     if not found:
@@ -54,13 +51,12 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     change = _only_first(evidence.code, *line_at(place))
     several = found[0].kept > 1
     first = f"first {_units.count(found[0].kept)}" if several else "number at a single place"
-    instead = quoted(change, 120) if change else "tf.math.top_k(x, k)"
     yield Case(
         percent,
         finding=f"Rows of {_units.count(found[0].length)} numbers are sorted for their {first}{at(place)}",
         evidence=f"Sorting runs in {_units.percent(percent)} of each step. Of each sorted row, only the {first} "
         f"{'are' if several else 'is'} used.",
-        fix=f"Find the first ones of each row without sorting the others: {instead}.",
+        fix="Find the first ones of each row with tf.math.top_k, which leaves the others unsorted.",
         place=place,
         change=change,
     )
@@ -113,10 +109,10 @@ def _only_first(code: Code, file: str, line: int) -> str:
     ''
     """
     statement = code.statement(file, line)
-    calls = [one for one in code.nodes(file, ast.Call) if name_of(one.func) in ("sort", "argsort") and holds(one, line)]
+    calls = code.calls(file, line, "sort", "argsort")
     if statement is None or len(calls) != 1 or statement.lineno != statement.end_lineno or not calls[0].args:
         return ""
-    call, scope = calls[0], scopes(code.syntax(file), line)[0]
+    call, scope = calls[0], scope_of(code.syntax(file), line)
     name = assigned_name(statement) if isinstance(statement, ast.Assign) and statement.value is call else ""
     parts = [node for node in ast.walk(scope) if isinstance(node, ast.Subscript) and _is_part_of(node, call, name)]
     numbers = {_first_of(node) for node in parts}

@@ -4,16 +4,13 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import at, quoted
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.products import with_sparse
-from tfprof_nb.analysis.step_ops.shapes import last_dimension, origin_of, sizes
+from tfprof_nb.analysis.step_ops.shapes import last_dimension, multiplied, sizes
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _LARGE = 1000  # columns
-_PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum")
 
 RULE = Rule(
     "sparse-made-dense",
@@ -31,7 +28,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report products with a wide matrix that was sparse, if they take much of the steps."""
     ops = evidence.step_ops()
     graphs = ops.graphs
     if graphs.nodes.empty or not ops.steps:
@@ -43,14 +39,13 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     made_at = ops.place(ops.frame_of(int(np.flatnonzero(made)[0])))
     columns = _rows_of_other(str(graphs.nodes["takes"].iloc[int(np.flatnonzero(products)[0])]))
     place, change = _instead(evidence.code, made_at)
-    instead = f"{quoted(change, 100)} ({place})" if change else "tf.sparse.sparse_dense_matmul(sparse, matrix)"
     yield Case(
         percent,
         finding=f"A sparse matrix of {_units.count(columns)} columns is made dense and multiplied{at(made_at)}",
         evidence=f"Making it dense and the products with it, their gradients too, run in "
         f"{_units.percent(percent)} of each step. They multiply all of its zeros.",
-        fix=f"Multiply it as it is: {instead} works on the numbers that it holds only. That is faster as long as "
-        "few of its numbers are not 0.",
+        fix="Multiply it as it is: tf.sparse.sparse_dense_matmul(sparse, matrix) works on the numbers that it holds "
+        "only. That is faster as long as few of its numbers are not 0.",
         place=place or made_at,
         change=change,
     )
@@ -64,13 +59,7 @@ def _instead(code: Code, place: str) -> tuple[str, str]:
 
 def _multiplied(graphs: Graphs) -> tuple[Bools, Bools]:
     """Flag the nodes that make wide matrices dense, and the products that take these, with their gradients."""
-    op, inputs = graphs.nodes["op"].tolist(), graphs.nodes["inputs"].tolist()
-    made, products = np.zeros(len(op), dtype=bool), np.zeros(len(op), dtype=bool)
-    for node in (one for one, kind in enumerate(op) if kind in _PRODUCTS):
-        for source in inputs[node]:
-            origin = origin_of(source, op, inputs)
-            if op[origin] == "SparseToDense":
-                made[origin] = products[node] = True
+    made, products = multiplied(graphs, graphs.nodes["op"].eq("SparseToDense").to_numpy(bool))
     wide = any(_rows_of_other(str(taken)) >= _LARGE for taken in graphs.nodes["takes"][products])
     return (made, products) if wide else (made & False, products & False)
 

@@ -9,9 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import at
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.gradients import with_gradients
 from tfprof_nb.analysis.source.syntax import assigned_name, name_of
@@ -49,7 +47,6 @@ class _Copy(NamedTuple):
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report the tensor of a loop that only collects what the passes write, if its copies take much time."""
     ops = evidence.step_ops()
     found = list(_copies(ops.graphs)) if ops.steps else []
     if not found:

@@ -1,9 +1,7 @@
 """What to change about tf.print in every step."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted
 
 PRINTING_OPS = ("StringFormat", "PrintV2", "Print")
 
@@ -21,7 +19,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report printing that takes much of the steps."""
     ops, steps_ms = evidence.ops.table, float(evidence.steps.table["step_ms"].sum())
     printing_ms = float(ops.loc[ops["op_type"].isin(PRINTING_OPS), "self_us"].sum()) / _units.US_PER_MS
     percent = min(100.0, 100 * printing_ms / steps_ms) if steps_ms else 0.0

@@ -7,9 +7,7 @@ from functools import cache
 from graphlib import TopologicalSorter
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice import catalogue
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import ChangesResults, Order, Rule, Severity
+from tfprof_nb.analysis.advice import ChangesResults, Evidence, Order, Rule, Severity, catalogue
 from tfprof_nb.analysis.events.python_ops import PYTHON_OPS
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.rewriting import with_argument
@@ -19,17 +17,19 @@ from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT
 # The training and the thread that makes the batches keep as many busy by themselves.
 _FEW_CORES = 2
 _BUSY, _HALF = 0.7, 0.5  # of the cores; of the time in which the work may take them from the model
+_SAVED = 0.3, 1.0  # of the waiting, where a rule does not know more
 _SLEEPING_CODE = re.compile(r"\bsleep\(")
 _WAITING_CODE = re.compile(r"\brequests\.|urlopen|urllib|\bhttpx?\.|socket|\.recv\(|boto3|\bs3\.|bigquery")
 
 
 @dataclass(frozen=True)
 class Cause:
-    """What makes steps wait; the parts of the waiting that the change saves at least and at most; its top severity.
+    """What makes steps wait, its top severity, and the share of the waiting that its rule's ``saved`` is a part of.
 
     ``percent`` is the share of the steps that the cause takes where it costs more than the waiting, ``beside_percent``
     the share of the time between the steps that the change may save too. ``rule`` is the id of its rule, empty
-    where the cause is unknown. ``instead_of`` are cases that say less about the same time: the rule, and the subject.
+    where the cause is unknown. ``without_change`` is the fix in other words, where the code cannot be shown, and
+    ``instead_of`` are cases that say less about the same time: the rule, and the subject.
     """
 
     name: str = ""
@@ -37,13 +37,19 @@ class Cause:
     fix: str = ""
     change: str = ""
     place: str = ""
-    least_saved: float = 0.3
-    most_saved: float = 1.0
+    share: float = 1.0
     severity: Severity = "high"
     percent: float = 0.0
     beside_percent: float = 0.0
     rule: str = ""
     instead_of: tuple[tuple[str, str], ...] = ()
+    without_change: str = ""
+
+    @property
+    def saved(self) -> tuple[float, float]:
+        """The parts of the waiting that the change saves at least and at most."""
+        least, most = (catalogue.rules()[self.rule].saved if self.rule else None) or _SAVED
+        return self.share * least, self.share * (1.0 if most is None else most)
 
 
 def cause_rule(
@@ -52,7 +58,7 @@ def cause_rule(
     what: str,
     why: str,
     action: str = "",
-    saved: tuple[float, float] = (0.3, 1.0),
+    saved: tuple[float, float] = _SAVED,
     results: ChangesResults = "none",
     after: str = "",
     order: Order = "usual",

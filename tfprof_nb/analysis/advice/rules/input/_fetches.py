@@ -3,7 +3,7 @@
 from typing import Any
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.tf_data.tf_data import TfData
 
 

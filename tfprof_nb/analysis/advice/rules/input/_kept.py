@@ -5,8 +5,7 @@ import math
 import re
 from typing import NamedTuple
 
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.source.caching import cached_behind, gives_the_same
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.mapped import mapped_name
@@ -35,6 +34,14 @@ class Kept(NamedTuple):
     cached_before: bool = False
 
 
+def without_code(function: str) -> str:
+    """Say what to do where code cannot be shown: then it is less certain that nothing is drawn at random."""
+    return (
+        f"Where {function} gives the same in each epoch, a cache of its results, if they fit in memory, lets only the "
+        "first epoch run it."
+    )
+
+
 def kept_behind_map(evidence: Evidence, line: str) -> Kept | None:
     """Return how to keep the results of the map at a line; None if they cannot be kept, or that is not known."""
     if not mapped_name(evidence.code, *line_at(line)) or repeats_before(evidence):
@@ -53,15 +60,14 @@ def kept_behind_map(evidence: Evidence, line: str) -> Kept | None:
     if not change:
         return Kept("Put `.cache()` behind the map, and the shuffle behind the cache", "", line) if shuffle else None
     behind = ", and shuffle behind the cache, which keeps the order of the first epoch" if shuffle else ""
-    return Kept(f"Cache its results{behind}: {quoted(change, 120)}", change, line)
+    return Kept(f"Cache its results{behind}", change, line)
 
 
 def may_be_kept(evidence: Evidence, line: str) -> bool:
     """Whether the map at a line gets, and gives, the same in each epoch, where Python makes or changes elements."""
     if any("Generator" in name for name in before(evidence)):
         return False
-    call = evidence.code.call_at(*line_at(line), "map")
-    given = first_given(call) if call else None
+    given = first_given(evidence.code.call_at(*line_at(line), "map"))
     in_python = evidence.ops.table["op_type"].astype(str).str.contains("PyFunc").any()
     return not in_python or (given is not None and gives_the_same(evidence.code, line_at(line)[0], given))
 
@@ -70,8 +76,7 @@ def _kept_behind_take(evidence: Evidence, line: str) -> Kept:
     """Return how to keep the elements that a pipeline takes of those that the map at a line would make."""
     takes = list(evidence.code.find(_TAKES))
     change = with_call(evidence.code, *takes[0], "take", ".cache()") if len(takes) == 1 else ""
-    told = f": {quoted(change, 120)}" if change else ", behind `.take(...)`"
-    to_do = f"Cache what is taken{told} (before it, the cache would never be complete)"
+    to_do = "Cache what is taken, behind `.take(...)` (before it, the cache would never be complete)"
     return Kept(to_do, change, place_of(*takes[0]) if change else line)
 
 

@@ -5,10 +5,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence, at, quoted
 from tfprof_nb.analysis.advice.rules.input._cause import does
 from tfprof_nb.analysis.advice.rules.input._python import in_words, makes_data
-from tfprof_nb.analysis.advice.wording import at, quoted
 from tfprof_nb.analysis.source.code import place_of
 
 

@@ -6,10 +6,9 @@ from typing import NamedTuple
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence, quoted
 from tfprof_nb.analysis.advice.rules.input._cause import does, generates, in_python_ms
 from tfprof_nb.analysis.advice.rules.input._stages import stage_of
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.syntax import first_given
 
@@ -120,5 +119,5 @@ def _met(table: pd.DataFrame) -> str:
 def _given(evidence: Evidence, place: str) -> str:
     """Return the name of the function that a line passes to Python's part of a pipeline; empty if it has none."""
     calls = (evidence.code.call_at(*line_at(place), name) for name in _TAKING_PYTHON)
-    given = [first_given(call) for call in calls if call]
+    given = map(first_given, calls)
     return next((ast.unparse(one) for one in given if isinstance(one, ast.Name | ast.Attribute)), "")

@@ -2,9 +2,10 @@
 
 import re
 
+import pandas as pd
+
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.advice import Evidence, quoted
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.mapped import lines_mapped, mapped_name
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
@@ -70,25 +71,29 @@ def mapped(evidence: Evidence, line: str) -> str:
     return _units.shorten(mapped_name(evidence.code, *line_at(line)), 40)
 
 
-def costly_line(evidence: Evidence, line: str) -> str:
-    """Name the line that takes most of what the map at a line calls; empty if none does, or it is all there is."""
+def ops_mapped(evidence: Evidence, line: str) -> pd.DataFrame:
+    """Return the ops of the function that the map at a line calls."""
     ops, (file, first, last) = evidence.source().all_ops, lines_mapped(evidence.code, *line_at(line))
-    of_lines = ops[(ops["file"] == file) & ops["line"].between(first, last)].groupby("line")["op_ms"].sum()
+    return ops[(ops["file"] == file) & ops["line"].between(first, last)]
+
+
+def with_costly_line(evidence: Evidence) -> str:
+    """Name the slowest stage, and the line that takes most of what it calls, if one does and it is not all there is."""
+    shown, line = shown_stage(evidence), line_of_stage(evidence)
+    of_lines = ops_mapped(evidence, line).groupby("line")["op_ms"].sum()
     if len(of_lines) < 2 or not of_lines.max() > _MOST_OF_FUNCTION * of_lines.sum():
-        return ""
+        return shown
     number = int(of_lines.index.to_numpy()[of_lines.to_numpy().argmax()])
-    share = float(of_lines.max() / of_lines.sum())
-    code = _units.shorten(evidence.code.line(file, number), 80)
-    return f"; {_units.share(share)} of the time of its ops is that of `{code}` ({place_of(file, number)})"
+    share, file = float(of_lines.max() / of_lines.sum()), lines_mapped(evidence.code, *line_at(line))[0]
+    code = quoted(evidence.code.line(file, number))
+    return f"{shown}; {_units.share(share)} of the time of its ops is that of {code} ({place_of(file, number)})"
 
 
 def is_random(evidence: Evidence, line: str) -> bool:
     """Whether the function given to the map at a line draws random numbers."""
-    ops, (file, first, last) = evidence.source().all_ops, lines_mapped(evidence.code, *line_at(line))
-    mine = (ops["file"] == file) & ops["line"].between(first, last)
-    return bool(ops.loc[mine, "op_type"].str.contains(DRAWING).any())
+    return bool(ops_mapped(evidence, line)["op_type"].str.contains(DRAWING).any())
 
 
 def filling_cache(evidence: Evidence) -> bool:
     """Whether a cache stands between the slow stage and the end: then only the first pass is slow."""
-    return "Cache" in str(evidence.tf_data.summary["bottleneck_long_name"] or "")
+    return "Cache" in slow_name(evidence)

@@ -1,17 +1,13 @@
 """What to change about preprocessing layers that learn from a dataset (`adapt`), outside the steps."""
 
-import ast
-
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.pipelines import batch_size, is_batched, is_dataset
 from tfprof_nb.analysis.source.rewriting import with_argument_call
-from tfprof_nb.analysis.source.syntax import name_of
+from tfprof_nb.analysis.source.syntax import first_given
 
 _MIN_SAMPLES = 10
 _BATCH, _LARGE_ENOUGH = 1024, 512
@@ -40,7 +36,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the lines that adapt a layer to a dataset of small elements."""
     summary, calls = evidence.overview.summary, evidence.python.calls
     whole_ms = float(summary["capture_ms"]) - float(np.nan_to_num(summary["warm_up_steps_ms"]))
     calls = calls[calls["call"].astype(str).str.endswith(".adapt") & (calls["thread"] == "main")]
@@ -53,7 +48,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
 
 def _cases(evidence: Evidence, file: str, line: int, time_ms: float, percent: float) -> Cases:
     code, place = evidence.code, place_of(file, line)
-    given = next((call.args[0] for call in code.nodes(file, ast.Call) if _adapts(call, line)), None)
+    given = first_given(code.call_at(file, line, "adapt"))
     if given is None or not is_dataset(code, file, given):  # an array is taken as a whole
         return
     batched = is_batched(code, file, given)
@@ -65,11 +60,7 @@ def _cases(evidence: Evidence, file: str, line: int, time_ms: float, percent: fl
         percent,
         finding=f"adapt takes {_units.percent(percent)} of the cell's time: it gets {elements} ({place})",
         evidence=f"{quoted(code.line(file, line))} took {_units.milliseconds(time_ms)}. {_ONE_BY_ONE}",
-        fix=f"{condition}: {quoted(change or f'.{method}({_BATCH})', 120)}. {_SAME}",
+        fix=f"{condition}: `.{method}({_BATCH})`. {_SAME}",
         place=place,
         change=change,
     )
-
-
-def _adapts(call: ast.Call, line: int) -> bool:
-    return name_of(call.func) == "adapt" and bool(call.args) and call.func.end_lineno == line

@@ -1,6 +1,6 @@
 """The pipeline that Keras makes of arrays."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import line_of_stage, of_keras, shown_stage
 from tfprof_nb.analysis.source.code import line_at
@@ -16,11 +16,6 @@ _SLICE_IN_ORDER = (
 )
 _FEW_BATCHES = 2  # in an epoch: starting each pass over the data then costs more than slicing
 _NO_ARRAYS = {"dataset", "generator", "iterator", "keras dataset"}
-_NO_ARRAYS = {"dataset", "generator", "iterator", "keras dataset"}
-_RANDOM = (
-    "{function} draws random numbers, which a cache would freeze. Cache what comes before it, if that fits in memory, "
-    "and do the random part on whole batches: in the model, for example with keras.layers.RandomFlip."
-)
 
 RULE = cause_rule(
     "arrays-sliced-by-keras",
@@ -33,14 +28,12 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Name the pipeline that Keras makes of arrays; only `fit` may get its examples in another order."""
     method, line, shown = of_keras(evidence), line_of_stage(evidence), shown_stage(evidence)
     if not method:
         return None
-    call, steps = evidence.code.call_at(*line_at(line), method), evidence.steps.table
-    data = first_given(call) if call else None
+    data = first_given(evidence.code.call_at(*line_at(line), method))
     known = evidence.code.object_of(line_at(line)[0], data) if data else None
-    batches = steps.groupby("epoch").size()
+    batches = evidence.steps.table.groupby("epoch").size()
     if (known and known.kind in _NO_ARRAYS) or (len(batches) and batches.median() <= _FEW_BATCHES):
         return None
     fix = (_SLICE_LESS if method == "fit" else _SLICE_IN_ORDER).format(method)

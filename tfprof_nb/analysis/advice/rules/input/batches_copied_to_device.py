@@ -3,9 +3,8 @@
 import math
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import UNKNOWN, Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.advice.findings import severity_of
-from tfprof_nb.analysis.advice.rule import UNKNOWN, Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.input._fetches import copying_share
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT
 
@@ -28,7 +27,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report input time that is spent copying to the device."""
     percent, share = evidence.percent("input"), copying_share(evidence)
     if share <= _SOME_COPYING:
         return

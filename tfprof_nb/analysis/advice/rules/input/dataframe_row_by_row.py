@@ -4,10 +4,9 @@ import re
 
 import pandas as pd
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence, quoted
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._python import dataset_class, makes_data, python_source
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
 
 _ROW_BY_ROW = re.compile(r"\.(?:iterrows|itertuples)\(|\.i?loc\[\w+\]|\brow\[[\"']")
@@ -31,14 +30,13 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a function that goes through a DataFrame row by row."""
     if dataset := dataset_class(evidence):
         return _in_dataset(evidence, f"{dataset}.__getitem__")
     source = python_source(evidence)
     if not source or not any(_takes_rows(evidence, *at) for at in _lines(source.own)):
         return None
     name = f"{source.function} goes through a DataFrame row by row"
-    return Cause(name, source.shown, _WHOLE_COLUMNS, place=source.place, least_saved=0.5)
+    return Cause(name, source.shown, _WHOLE_COLUMNS, place=source.place)
 
 
 def _in_dataset(evidence: Evidence, function: str) -> Cause | None:
@@ -54,7 +52,6 @@ def _in_dataset(evidence: Evidence, function: str) -> Cause | None:
         f"{function} ({place}) takes single rows: {quoted(evidence.code.line(*at))}",
         _ROWS_OF_ARRAYS,
         place=place,
-        least_saved=0.5,
     )
 
 

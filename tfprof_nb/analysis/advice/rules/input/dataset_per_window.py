@@ -1,9 +1,8 @@
 """Windows of a series of which each is a dataset of its own."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence, at
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import FUNCTIONS, OPENING, stage_of, stages
-from tfprof_nb.analysis.advice.wording import at
 
 RULE = cause_rule(
     "dataset-per-window",
@@ -17,7 +16,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find windows of a series of which each is a dataset of its own."""
     stage = stage_of(evidence)
     if stage not in OPENING or "Window" not in stages(evidence):
         return None
@@ -28,5 +26,4 @@ def cause(evidence: Evidence) -> Cause | None:
         "Cut the windows from one array instead of .window() and .flat_map(): "
         "`keras.utils.timeseries_dataset_from_array(series[:-n], series[n:], sequence_length=n, batch_size=b)`.",
         place=place,
-        least_saved=0.4,
     )

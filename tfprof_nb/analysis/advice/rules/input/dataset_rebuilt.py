@@ -1,10 +1,9 @@
 """Datasets with caches that are built anew for each pass."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence, at
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import mapped, stage_of
-from tfprof_nb.analysis.advice.wording import at
 
 _SEVERAL_DATASETS = 3
 
@@ -20,7 +19,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find datasets with caches that are built anew for each pass, so that the caches never serve."""
     ops = evidence.ops.table
     eager = ops[ops["eager"].astype(bool) & ops["op_type"].astype(str).str.startswith("CacheDataset")]
     made = max(eager["occurrences"].tolist(), default=0)
@@ -34,7 +32,6 @@ def cause(evidence: Evidence) -> Cause | None:
         f"{f', such as {function},' if function else ''} and fills it; the slowest stage is {stage_of(evidence)}",
         "Build the dataset once, before the loop, and train on the same object in each pass.",
         place=place,
-        least_saved=0.4,
         beside_percent=evidence.percent("between_steps"),
         instead_of=(("python-in-loop", function), ("python-outside-steps", function)) if function else (),
     )

@@ -1,7 +1,7 @@
 """Elements that a pipeline makes and then drops."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.mapped import mapped_name
@@ -10,7 +10,6 @@ from tfprof_nb.analysis.tf_data.iterators import iterator_type
 _DROPPING = {"Filter": "filter", "ParallelFilter": "filter", "FiniteSkip": "skip", "Skip": "skip", "Shard": "shard"}
 _MAPS = ("Map", "ParallelMap")
 _MANY = 1.4  # elements made for one that is kept
-_LEAST_SAVED = 0.5
 
 RULE = cause_rule(
     "dropped-elements",
@@ -24,7 +23,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a stage that drops elements which a map below it has made."""
     table = evidence.tf_data.table
     slow = str(evidence.tf_data.summary["bottleneck_long_name"] or "")
     for name in table["long_name"].astype(str):
@@ -62,8 +60,7 @@ def _cause(evidence: Evidence, kind: str, kept: int, made: int) -> Cause:
         f"that were kept{f': `{call}` ({place}) stands behind the map{at}' if place else ''}",
         fix,
         place=place,
-        least_saved=_LEAST_SAVED * dropped,
-        most_saved=dropped,
+        share=dropped,
     )
 
 

@@ -2,10 +2,9 @@
 
 import pandas as pd
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence, at
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._python import dataset_class, makes_data, python_source
-from tfprof_nb.analysis.advice.wording import at
 from tfprof_nb.analysis.source.code import place_of
 
 _MOST = 0.5
@@ -24,12 +23,12 @@ RULE = cause_rule(
     "Looks for generators and datasets of Keras that spend most of their time in ops that run eagerly.",
     "Python starts each op. In a function that tf.data maps, they run as one graph, on all cores.",
     action="Let tf.data run these ops",
+    saved=(0.2, 1.0),
     after="dataframe-row-by-row",
 )
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find Python that makes data and spends most of its time in ops."""
     table = makes_data(evidence)
     running = _runs_ops(table) if table is not None else None
     if running is None or table is None:
@@ -41,7 +40,7 @@ def cause(evidence: Evidence) -> Cause | None:
         first = (str(rows.iloc[0]["file"]), int(rows.iloc[0]["line"])) if len(rows) else (file, defined)
         place = place_of(*first) if first[1] else ""
         shown = f"{dataset}.__getitem__{at(place)} makes the batches"
-        return Cause(name, shown, _TRACE_OPS, place=running[1], least_saved=0.2)
+        return Cause(name, shown, _TRACE_OPS, place=running[1])
     source = python_source(evidence)
     if not source or not source.is_met or any(evidence.code.find(r"(py_function|numpy_function)\(")):
         return None

@@ -3,7 +3,7 @@
 import ast
 import re
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence, quoted
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._kept import (
     LEAST_SAVED,
@@ -15,7 +15,6 @@ from tfprof_nb.analysis.advice.rules.input._kept import (
     repeats_before,
 )
 from tfprof_nb.analysis.advice.rules.input._stages import FILTERS, line_of_stage, stage_of
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.caching import gives_the_same
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.rewriting import with_call
@@ -44,8 +43,7 @@ def cause(evidence: Evidence) -> Cause | None:
         return None
     line = line_of_stage(evidence)
     code, passes = evidence.code, int(evidence.steps.table["epoch"].nunique())
-    call = code.call_at(*line_at(line), "filter")
-    given = first_given(call) if call else None
+    given = first_given(code.call_at(*line_at(line), "filter"))
     changing = any(_MADE.search(name) for name in before(evidence)) or repeats_before(evidence)
     cached = any("Cache" in stage for stage in evidence.tf_data.table["long_name"])
     if given is None or passes < PASSES_WORTH_KEEPING or changing or cached or mixes_before_batching(evidence):
@@ -59,10 +57,10 @@ def cause(evidence: Evidence) -> Cause | None:
     return Cause(
         f"{function} is called for each single element, anew in each of {passes} epochs",
         f"the slowest stage of the input pipeline is Filter ({line}, {quoted(code.at(line))})",
-        f"Cache what the filter keeps{behind}: {quoted(change, 120)}, if that fits in memory. Then only the "
-        f"first epoch runs {function}.",
+        f"Cache what the filter keeps{behind}, if that fits in memory. Then only the first epoch runs {function}.",
         change,
         place=line,
-        least_saved=LEAST_SAVED * (passes - 1) / passes,
-        most_saved=(passes - 1) / passes,
+        without_change=f"Where {function} decides the same in each epoch, `.cache()` behind the filter lets only the "
+        "first epoch run it.",
+        share=(passes - 1) / passes,
     )

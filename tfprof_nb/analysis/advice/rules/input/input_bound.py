@@ -5,9 +5,8 @@ import math
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, Severity
 from tfprof_nb.analysis.advice.findings import at_most, severity_of
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule, Severity
 from tfprof_nb.analysis.advice.rules.input._cause import cause_of_waiting
 from tfprof_nb.analysis.advice.rules.input._fetches import copying_share, longest_wait
 from tfprof_nb.analysis.tf_data.tf_data import HOST_UNSEEN, TfData
@@ -48,7 +47,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report steps that wait for their data, for longer than copying it explains, and what makes them wait."""
     if evidence.framework == "tensorflow":
         yield from _tensorflows(evidence)
     else:
@@ -73,28 +71,26 @@ def _tensorflows(evidence: Evidence) -> Cases:
         return
     bound = "" if cause.percent > percent else f" {_bound(evidence)}"
     percent = max(percent, cause.percent * _training_share(evidence))
+    least, most = cause.saved
     severity: Severity = cause.severity if percent >= HIGHLY_PERCENT else severity_of(percent, RULE.moderate, RULE.high)
     yield Case(
         max(waited, percent),
         f"{_WAITING}{cause.name and ': '}{cause.name}",
         f"{evidence.of_step('input_ms')} is spent waiting for the next batch{cause.evidence and '; '}{cause.evidence}."
         f"{bound}",
-        cause.fix or _prepare(evidence.tf_data),
+        cause.fix or prepare(evidence.tf_data),
         cause.place,
         cause.change,
+        cause.without_change,
         severity=severity,
-        gain=(
-            percent,
-            cause.least_saved * percent,
-            min(100.0, cause.most_saved * at_most(percent) + cause.beside_percent),
-        ),
+        gain=(percent, least * percent, min(100.0, most * at_most(percent) + cause.beside_percent)),
         rule=cause.rule,
         instead_of=cause.instead_of,
         **longest_wait(evidence.tf_data),
     )
 
 
-def _prepare(tf_data: TfData) -> str:
+def prepare(tf_data: TfData) -> str:
     """Say what helps pipelines in general, where the cause is not known, without what this one has."""
     if tf_data.summary["pipelines"] and not tf_data.summary["calls"]:
         return HOST_UNSEEN

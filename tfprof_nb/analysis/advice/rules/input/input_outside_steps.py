@@ -4,12 +4,8 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.input._fetches import longest_wait
+from tfprof_nb.analysis.advice.rules.input.input_bound import prepare
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT
-
-_PREPARE = (
-    "Prepare batches while the model trains: {}give .map() and .interleave() num_parallel_calls=tf.data.AUTOTUNE, and "
-    ".cache() data that fits in memory."
-)
 
 RULE = Rule(
     "input-outside-steps",
@@ -33,6 +29,6 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         f"{_units.milliseconds(evidence.steps.summary['input_between_steps_ms'])} ({_units.percent(percent)} of the "
         "time from the first step to the last) is spent in next(iterator) between the marks, where no step counts it.",
         "Fetch the batch inside the mark: `batches = iter(dataset)`, then `with tfprof_nb.step(i): "
-        f"train_step(next(batches))`. {evidence.tf_data.summary['suggestion'] or _PREPARE}",
+        f"train_step(next(batches))`. {evidence.tf_data.summary['suggestion'] or prepare(evidence.tf_data)}",
         **longest_wait(evidence.tf_data),
     )

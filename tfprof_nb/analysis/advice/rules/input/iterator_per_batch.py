@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence, quoted
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import line_at
 
 _MAKING_ITERATORS = ("MakeIterator", "AnonymousIterator", "AnonymousIteratorV2", "AnonymousIteratorV3")
@@ -26,7 +25,6 @@ RULE = replace(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find loops that make an iterator for each batch: its pipeline starts anew each time."""
     steps, ops = len(evidence.steps.table), evidence.ops.table
     made = max(ops.loc[ops["op_type"].isin(_MAKING_ITERATORS), "occurrences"].tolist(), default=0)
     by_keras = evidence.steps.table["phase"].isin(["predict", "test"]) | evidence.steps.table["epoch"].notna()
@@ -43,7 +41,6 @@ def cause(evidence: Evidence) -> Cause | None:
         "Make one iterator before the loop, `batches = iter(dataset.repeat())`, and take all batches from it: "
         "`next(batches)`.",
         place=place,
-        least_saved=0.5,
         percent=percent,
     )
 

@@ -3,13 +3,12 @@
 import re
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, from_busy_cores
-from tfprof_nb.analysis.advice.rules.input._stages import stage_of
-from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.advice.rules.input._stages import ops_mapped, stage_of
 from tfprof_nb.analysis.source.caching import batched_before
 from tfprof_nb.analysis.source.code import line_at, place_of
-from tfprof_nb.analysis.source.mapped import batch_behind, lines_mapped, mapped_calls, mapped_name, maps_batches
+from tfprof_nb.analysis.source.mapped import batch_behind, mapped_calls, mapped_name, maps_batches
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 
 _SLOW = "bottleneck_long_name"
@@ -20,7 +19,6 @@ _SINGLE = "Decode(?!CSV|Raw|PaddedRaw)|ReadFile|ParseTensor|ParseSingle|PyFunc"
 _FEW = 16  # elements of a batch
 # To start an op costs several microseconds; ops on average shorter than this are mostly that.
 _SHORT_OP_US = 20.0
-_LEAST_SAVED = 0.4
 _PARSES_BATCHES = " In it, write tf.io.parse_example for tf.io.parse_single_example: that parses a batch of records."
 
 RULE = cause_rule(
@@ -36,7 +34,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a map that is called for each example of a batch, with so short ops that starting them is most of it."""
     stage = stage_of(evidence)
     if stage not in ("Map", "ParallelMap", "MapAndBatch", "Batch", "ParallelBatch"):
         return None
@@ -54,11 +51,8 @@ def cause(evidence: Evidence) -> Cause | None:
     behind = f"`{code.call(*batch, 'batch')}` ({place_of(*batch)})" if batch else "`.batch(...)`"
     takes_batches = maps_batches(code, *line_at(line))
     moved = batched_before(code, *line_at(line)) if takes_batches else None
-    change = moved.change if moved else ""
-    plain = change and "\n" not in change
-    move = f"Batch first: {quoted(change, 120)}" if plain else f"Move `{call}` behind {behind}"
     fix = (
-        f"{move}: {mapped} then works on whole batches."
+        f"Move `{call}` behind {behind}: {mapped} then works on whole batches."
         if takes_batches
         else f"Write {mapped} for whole batches (their first axis is the batch), and move `{call}` behind {behind}."
     )
@@ -69,10 +63,9 @@ def cause(evidence: Evidence) -> Cause | None:
         f"{mapped} ({line}) runs {_units.count(elements)} times for one batch. Its ops take "
         f"{_units.microseconds(op_us)} each on average, so most of the time goes into starting them",
         fix,
-        change,
+        moved.change if moved else "",
         place=place_of(line_at(line)[0], moved.line) if moved else line,
-        least_saved=_LEAST_SAVED * share,
-        most_saved=share,
+        share=share,
         beside_percent=from_busy_cores(evidence, _stage_ms(evidence)),
     )
 
@@ -100,8 +93,8 @@ def _elements(evidence: Evidence, stage: str) -> int:
 
 def _mean_op_us(evidence: Evidence, line: str) -> float:
     """Return how long the ops take on average that the function given to the map at a line makes; 0 if unknown."""
-    ops, (file, first, last) = evidence.source().all_ops, lines_mapped(evidence.code, *line_at(line))
-    ops = ops[(ops["file"] == file) & ops["line"].between(first, last) & ~ops["op_type"].str.contains("Dataset")]
+    ops = ops_mapped(evidence, line)
+    ops = ops[~ops["op_type"].str.contains("Dataset")]
     if ops["op_type"].str.contains(_SINGLE).any():
         return 0.0
     count = float(ops["occurrences"].sum())

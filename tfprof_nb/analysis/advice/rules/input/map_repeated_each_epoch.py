@@ -1,19 +1,16 @@
 """A map that does the same work in each of several epochs."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, from_busy_cores
-from tfprof_nb.analysis.advice.rules.input._kept import PASSES_WORTH_KEEPING, kept_behind_map, may_be_kept
+from tfprof_nb.analysis.advice.rules.input._kept import PASSES_WORTH_KEEPING, kept_behind_map, may_be_kept, without_code
 from tfprof_nb.analysis.advice.rules.input._stages import (
     DRAWING,
-    costly_line,
     filling_cache,
     line_of_stage,
     mapped,
-    stage_of,
+    ops_mapped,
+    with_costly_line,
 )
-from tfprof_nb.analysis.advice.wording import quoted
-from tfprof_nb.analysis.source.code import line_at
-from tfprof_nb.analysis.source.mapped import lines_mapped
 
 RULE = cause_rule(
     "map-repeated-each-epoch",
@@ -29,7 +26,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a map that does the same work in each of several epochs, where its results could be kept."""
     line = line_of_stage(evidence)
     passes, function = int(evidence.steps.table["epoch"].nunique()), mapped(evidence, line)
     if passes < PASSES_WORTH_KEEPING or filling_cache(evidence) or _random_ops(evidence):
@@ -43,23 +39,19 @@ def cause(evidence: Evidence) -> Cause | None:
     so_far = "the cache stands before it" if earlier or kept.cached_before else "there is no cache"
     return Cause(
         f"{function} runs anew in each of {passes} epochs, since {so_far}",
-        f"the slowest stage of the input pipeline is {stage_of(evidence)} ({line}, {quoted(evidence.code.at(line))})"
-        f"{costly_line(evidence, line)}",
+        with_costly_line(evidence),
         f"{kept.to_do}, if what {function} returns fits in memory. Then only the first epoch runs {function}.",
         kept.change,
         place=kept.place,
-        least_saved=0.35 * (passes - 1) / passes,
-        most_saved=(passes - 1) / passes,
+        without_change=without_code(function),
+        share=(passes - 1) / passes,
         beside_percent=_taken_from_model(evidence, line) * (passes - 1) / passes,
     )
 
 
 def _taken_from_model(evidence: Evidence, line: str) -> float:
     """Return the share of the steps, in percent, in which the map at a line may take cores that the model needs."""
-    ops, (file, first, last) = evidence.source().all_ops, lines_mapped(evidence.code, *line_at(line))
-    return from_busy_cores(
-        evidence, float(ops.loc[(ops["file"] == file) & ops["line"].between(first, last), "op_ms"].sum())
-    )
+    return from_busy_cores(evidence, float(ops_mapped(evidence, line)["op_ms"].sum()))
 
 
 def _random_ops(evidence: Evidence) -> bool:

@@ -1,9 +1,8 @@
 """A pipeline that works only when a step asks for the next batch."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import line_of_stage, of_keras, shown_stage, slow_name, stage_of
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import end_of_pipeline, with_call
 
@@ -22,7 +21,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Name the end of the pipeline as the place for a prefetch, as far as the program's text shows it."""
     if of_keras(evidence) or stage_of(evidence) not in _UNPREFETCHED or "Prefetch" in slow_name(evidence):
         return None
     line = line_of_stage(evidence)
@@ -32,8 +30,7 @@ def cause(evidence: Evidence) -> Cause | None:
     return Cause(
         "the pipeline has no prefetch, so it and the step take turns",
         shown_stage(evidence),
-        f"End the pipeline with prefetch: {quoted(change or '.prefetch(tf.data.AUTOTUNE)', 120)}.",
+        "End the pipeline with `.prefetch(tf.data.AUTOTUNE)`.",
         change,
         place=place_of(file, end) if change else line,
-        least_saved=0.2,
     )

@@ -1,6 +1,6 @@
 """A file of arrays that is read anew for each element."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._python import python_source
 from tfprof_nb.analysis.source.calls import read_anew
@@ -22,10 +22,9 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a function that takes an array from an .npz file for each element."""
     source = python_source(evidence)
     archive = read_anew(evidence.code, source.file, source.line) if source and source.is_met else ""
     if not source or not archive:
         return None
     name = f"{source.reader} reads an .npz file anew for each element"
-    return Cause(name, source.shown, _READ_ONCE.format(archive), place=source.place, least_saved=0.5)
+    return Cause(name, source.shown, _READ_ONCE.format(archive), place=source.place)

@@ -3,18 +3,19 @@
 import math
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.events.removals import REMOVAL
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.syntax import first_given
 from tfprof_nb.analysis.source.untuned import untuned
 
 _MIN_TIMES, _SPREAD = 5, 1.5  # waits that are no chance; how far their sum is off in other runs, in deviations
-_FIX = (
-    "Turn the autotuner off: `options = tf.data.Options()`, `options.autotune.enabled = False`, and a dataset that "
-    "ends with `.with_options(options)`. The values stay the same; stages with `tf.data.AUTOTUNE` use all processors."
+_TURN_OFF = "Turn the autotuner off"
+_BY_OPTIONS = (
+    ": `options = tf.data.Options()`, `options.autotune.enabled = False`, and a dataset that ends with "
+    "`.with_options(options)`"
 )
+_SAME_VALUES = ". The values stay the same; stages with `tf.data.AUTOTUNE` use all processors."
 _BY_KERAS = (
     "Keras makes the pipeline of what `fit` is given here, and its autotuner cannot be turned off. Fewer passes end "
     "less often: a `__len__`, or `steps_per_epoch=`, that counts the batches of several epochs as one."
@@ -58,9 +59,10 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         f"{_units.milliseconds(found.total_ms)}{' in all' * (found.times > 1)} to end, while no other thread worked: "
         "the program waits until the autotuner of tf.data wakes up. "
         f"{'So it was in this run; others may not wait.' if few else 'In other runs, other passes wait.'}",
-        _BY_KERAS if _makes_keras(evidence.code, place) else _FIX,
+        _BY_KERAS if _makes_keras(evidence.code, place) else _fix("" if change else _BY_OPTIONS),
         place,
         change,
+        _fix(_BY_OPTIONS),
         severity=None if change and not few else "info",
         gain=(percent, percent * max(0.0, 1 - _SPREAD / math.sqrt(found.times)), percent),
         op_name=REMOVAL,
@@ -69,9 +71,12 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     )
 
 
+def _fix(how: str) -> str:
+    return f"{_TURN_OFF}{how}{_SAME_VALUES}"
+
+
 def _makes_keras(code: Code, place: str) -> bool:
     """Whether Keras makes the pipeline of the call of `fit` at a place: of a PyDataset or a generator."""
-    fit = code.call_at(*line_at(place), "fit")
-    given = first_given(fit) if fit else None
+    given = first_given(code.call_at(*line_at(place), "fit"))
     known = code.object_of(line_at(place)[0], given) if given else None
     return known is not None and known.kind in ("keras dataset", "generator")

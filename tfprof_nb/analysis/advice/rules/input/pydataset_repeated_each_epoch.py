@@ -1,13 +1,12 @@
 """A PyDataset that makes the same batches in each of several epochs."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
+from tfprof_nb.analysis.advice.rules.input._kept import PASSES_WORTH_KEEPING
 from tfprof_nb.analysis.advice.rules.input._py_dataset import slow_dataset
 from tfprof_nb.analysis.advice.rules.input._python import dataset_class
 from tfprof_nb.analysis.source.caching import kept_batches
 from tfprof_nb.analysis.source.code import place_of
-
-_PASSES_WORTH_KEEPING = 3
 
 RULE = cause_rule(
     "pydataset-repeated-each-epoch",
@@ -22,13 +21,12 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a `__getitem__` whose batches can be kept."""
     dataset = dataset_class(evidence)
     if not dataset:
         return None
     found = slow_dataset(evidence, dataset)
     passes = int(evidence.steps.table["epoch"].nunique())
-    keeps = passes >= _PASSES_WORTH_KEEPING and not found.by_processes(evidence)
+    keeps = passes >= PASSES_WORTH_KEEPING and not found.by_processes(evidence)
     kept = kept_batches(evidence.code, found.file, dataset) if keeps else ""
     if not kept:
         return None
@@ -39,6 +37,5 @@ def cause(evidence: Evidence) -> Cause | None:
         "first epoch makes them.",
         kept,
         place_of(found.file, found.defined),
-        least_saved=0.35 * (passes - 1) / passes,
-        most_saved=(passes - 1) / passes,
+        share=(passes - 1) / passes,
     )

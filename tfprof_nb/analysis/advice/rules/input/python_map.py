@@ -2,10 +2,9 @@
 
 import re
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, in_parallel
 from tfprof_nb.analysis.advice.rules.input._python import python_source
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
 
 _IN_MAPS = r"(py_function|numpy_function)\("
@@ -22,7 +21,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a function that `tf.py_function` or `tf.numpy_function` calls for each element."""
     source = python_source(evidence)
     if source is None:
         return None
@@ -31,7 +29,7 @@ def cause(evidence: Evidence) -> Cause | None:
     if not called:
         return None
     fix, change, mapped = _beside_python(evidence, source.function or "the function")
-    return Cause(source.name, source.shown, fix, change, mapped or source.place, least_saved=0.2)
+    return Cause(source.name, source.shown, fix, change, mapped or source.place)
 
 
 def _beside_python(evidence: Evidence, function: str) -> tuple[str, str, str]:
@@ -42,7 +40,7 @@ def _beside_python(evidence: Evidence, function: str) -> tuple[str, str, str]:
     change = in_parallel(evidence, place)
     if change:
         fix = (
-            f"Let it work on several elements at once: {quoted(change, 120)}. That helps as far as "
+            "Let it work on several elements at once, with `num_parallel_calls=tf.data.AUTOTUNE`. That helps as far as "
             f"{function} waits, as for a disk or network; to compute on all cores, write it with TensorFlow ops."
         )
         return fix, change, place

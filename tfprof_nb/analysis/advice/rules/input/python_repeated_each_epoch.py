@@ -2,9 +2,15 @@
 
 import re
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, from_busy_cores, generates, in_python_ms
-from tfprof_nb.analysis.advice.rules.input._kept import LEAST_SAVED, PASSES_WORTH_KEEPING, Kept, kept_behind_map
+from tfprof_nb.analysis.advice.rules.input._kept import (
+    LEAST_SAVED,
+    PASSES_WORTH_KEEPING,
+    Kept,
+    kept_behind_map,
+    without_code,
+)
 from tfprof_nb.analysis.advice.rules.input._python import python_source
 from tfprof_nb.analysis.source.caching import functions_of, gives_the_same
 from tfprof_nb.analysis.source.code import place_of
@@ -27,7 +33,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a Python function that makes the same data in each of several epochs, as far as its text shows it."""
     source, passes = python_source(evidence), int(evidence.steps.table["epoch"].nunique())
     cached = any("Cache" in stage for stage in evidence.tf_data.table["long_name"])
     if source is None or passes < PASSES_WORTH_KEEPING or cached:
@@ -41,8 +46,8 @@ def cause(evidence: Evidence) -> Cause | None:
         f"{kept.to_do}, if all that {function} makes fits in memory. Then only the first epoch runs {function}.",
         kept.change,
         place=kept.place,
-        least_saved=LEAST_SAVED * (passes - 1) / passes,
-        most_saved=(passes - 1) / passes,
+        without_change=without_code(function),
+        share=(passes - 1) / passes,
         beside_percent=from_busy_cores(evidence, in_python_ms(evidence)) * (passes - 1) / passes,
     )
 

@@ -1,6 +1,6 @@
 """A map that works on one element at a time."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, in_parallel
 from tfprof_nb.analysis.advice.rules.input._stages import (
     is_random,
@@ -10,7 +10,6 @@ from tfprof_nb.analysis.advice.rules.input._stages import (
     shown_stage,
     stage_of,
 )
-from tfprof_nb.analysis.advice.wording import quoted
 
 RULE = cause_rule(
     "sequential-map",
@@ -25,7 +24,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a map without parallel calls."""
     mapped, line = mapped_by_stage(evidence), line_of_stage(evidence)
     change = in_parallel(evidence, line) if mapped and stage_of(evidence) in ("Map", "MapAndBatch") else ""
     if not change or of_keras(evidence):
@@ -34,9 +32,7 @@ def cause(evidence: Evidence) -> Cause | None:
     return Cause(
         f"{mapped} works on one element at a time",
         shown_stage(evidence),
-        f"Let it work on several at once{drawing}: {quoted(change, 120)}.",
+        f"Let it work on several at once{drawing}: `num_parallel_calls=tf.data.AUTOTUNE`.",
         change,
         place=line,
-        least_saved=0.2,
-        most_saved=0.8,
     )

@@ -3,9 +3,7 @@
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import in_code
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, in_code
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.repeating import repeated
 from tfprof_nb.analysis.source.syntax import first_given
@@ -38,7 +36,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report trainings whose epochs take long to start, with validation where that is started for each of them."""
     tree, steps = evidence.breakdown().table, evidence.steps.table
     training = steps[steps["phase"] == "train"]
     epochs = int(training["epoch"].nunique())
@@ -83,11 +80,9 @@ def _steps_of_each(training: pd.DataFrame, passes: int) -> int:
 def _endless(evidence: Evidence, place: str, steps: int) -> tuple[str, str]:
     """Return how to have one iterator for all epochs: words, and where it is certain code."""
     file, line = line_at(place)
-    call = evidence.code.call_at(file, line, "fit")
-    given = first_given(call) if call else None
+    given = first_given(evidence.code.call_at(file, line, "fit"))
     known = evidence.code.object_of(file, given) if given else None
     if known and known.kind == "keras dataset":
         return f"{_PY_DATASET}.", ""
     change = repeated(evidence.code, file, line, steps) if steps else ""
-    told = f": `{_units.shorten(change, 140)}`" if change else ""
-    return f"{_ENDLESS.format(steps or 'n')}{told}.", change
+    return f"{_ENDLESS.format(steps or 'n')}.", change

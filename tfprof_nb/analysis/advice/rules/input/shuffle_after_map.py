@@ -1,10 +1,9 @@
 """A shuffle buffer that is filled with finished elements."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence, at
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import filling_cache, line_of_stage, slow_name, stage_of
-from tfprof_nb.analysis.advice.wording import at
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 from tfprof_nb.analysis.verdict import MOST_WAITING, rare_waits
 
@@ -20,7 +19,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a shuffle buffer that fills with finished elements while the first step of each pass waits."""
     waits = evidence.steps.table["input_ms"]
     slow = rare_waits(waits)
     above = slow_name(evidence).split("::")[:-1]
@@ -40,5 +38,4 @@ def cause(evidence: Evidence) -> Cause | None:
         "Shuffle first and work afterwards: move `.shuffle(...)` before `.map(...)`, so that the buffer fills with "
         "file names or raw records, which is quick.",
         place=shuffle,
-        least_saved=0.4,
     )

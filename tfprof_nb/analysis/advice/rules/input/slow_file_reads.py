@@ -1,15 +1,14 @@
 """Files that are opened one after another."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import (
     OPENING,
-    costly_line,
     line_of_stage,
     of_keras,
-    shown_stage,
     stage_of,
     stages,
+    with_costly_line,
 )
 from tfprof_nb.analysis.tf_data.iterators import FILE_READERS
 
@@ -24,9 +23,8 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find files that are opened one after another."""
     line, fix = line_of_stage(evidence), str(evidence.tf_data.summary["suggestion"])
     reads = stage_of(evidence) in OPENING and not stages(evidence).isdisjoint(FILE_READERS)
     if not reads or of_keras(evidence):
         return None
-    return Cause("reading the files is slow", f"{shown_stage(evidence)}{costly_line(evidence, line)}", fix, place=line)
+    return Cause("reading the files is slow", with_costly_line(evidence), fix, place=line)

@@ -2,7 +2,7 @@
 
 import re
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, waits, without_cores
 from tfprof_nb.analysis.advice.rules.input._python import python_source
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
@@ -31,7 +31,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Name the generator that steps wait for."""
     source = python_source(evidence)
     return source and Cause(
         source.name,

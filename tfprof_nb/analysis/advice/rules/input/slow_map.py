@@ -1,15 +1,14 @@
 """A map that is slow."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import (
-    costly_line,
     line_of_stage,
     mapped_by_stage,
     of_keras,
-    shown_stage,
     stage_of,
     stages,
+    with_costly_line,
 )
 
 _KEEP = (
@@ -29,11 +28,10 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a map that is slow."""
     line, function = line_of_stage(evidence), mapped_by_stage(evidence)
     if not function or of_keras(evidence):
         return None
     fix = str(evidence.tf_data.summary["suggestion"])
     if stage_of(evidence) in ("ParallelMap", "MapAndBatch"):
         fix = _KEEP.format(function=function) + _THEN_PREFETCH * ("Prefetch" not in stages(evidence))
-    return Cause(f"{function} is slow", f"{shown_stage(evidence)}{costly_line(evidence, line)}", fix, place=line)
+    return Cause(f"{function} is slow", with_costly_line(evidence), fix, place=line)

@@ -3,11 +3,10 @@
 import re
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, waits, without_cores
 from tfprof_nb.analysis.advice.rules.input._py_dataset import slow_dataset
 from tfprof_nb.analysis.advice.rules.input._python import dataset_class
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.rewriting import with_argument, with_number
 
@@ -37,17 +36,16 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Name the `__getitem__` that steps wait for."""
     dataset = dataset_class(evidence)
     if not dataset:
         return None
     found = slow_dataset(evidence, dataset)
     computes = not waits(found.code)
     if computes and not found.by_processes(evidence) and (why_not := _no_help(evidence, found.made)):
-        return Cause(found.name, found.shown, _ONCE.format(why_not), place=found.place, least_saved=0.1)
+        return Cause(found.name, found.shown, _ONCE.format(why_not), place=found.place)
     fix, change = _more_workers(evidence, found.file, dataset, found.made, computes=computes)
     place = place_of(*found.made) if found.made and change else found.place
-    return Cause(found.name, found.shown, fix, change, place, least_saved=0.1)
+    return Cause(found.name, found.shown, fix, change, place)
 
 
 def _no_help(evidence: Evidence, made: tuple[str, int] | None) -> str:
@@ -78,11 +76,11 @@ def _more_workers(
     given = re.search(r"\bworkers *= *(\d+)", evidence.code.line(*made)) if made else None
     if made and given and computes and "use_multiprocessing" not in evidence.code.line(*made):
         change = with_argument(evidence.code, *made, dataset, "use_multiprocessing=True")
-        told = _units.shorten(change or "use_multiprocessing=True", 120)
-        return f"Its workers are threads, of which Python runs one at a time. Use processes: `{told}`.{starts}", change
+        fix = "Its workers are threads, of which Python runs one at a time. Use processes: `use_multiprocessing=True`."
+        return f"{fix}{starts}", change
     if made and given:
         change = with_number(evidence.code, *made, "workers", 2 * max(int(given[1]), 2))
-        return f"Let more {what} make the batches{f': {quoted(change, 120)}' if change else ''}.", change
+        return f"Let more {what} make the batches.", change
     if made and re.search(r"\b(max_queue_size|use_multiprocessing) *=", evidence.code.line(*made)):
         return f"Let several {what} make the batches: pass `workers=4` where {dataset} is made.{starts}", ""
     if not evidence.code.takes_keywords(file, dataset):
@@ -92,5 +90,4 @@ def _more_workers(
         )
         return fix, ""
     change = with_argument(evidence.code, *made, dataset, arguments) if made else ""
-    told = _units.shorten(change or f"{dataset}(..., {arguments})", 140)
-    return f"Let several {what} make the batches: `{told}`.{starts}", change
+    return f"Let several {what} make the batches: `{dataset}(..., {arguments})`.{starts}", change

@@ -1,14 +1,13 @@
 """A map with random numbers that is slow."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import (
-    costly_line,
     is_random,
     line_of_stage,
     mapped_by_stage,
     of_keras,
-    shown_stage,
+    with_costly_line,
 )
 
 _RANDOM = (
@@ -26,9 +25,8 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Find a map with random numbers that is slow."""
     line, function = line_of_stage(evidence), mapped_by_stage(evidence)
     if not function or of_keras(evidence) or not is_random(evidence, line):
         return None
     fix = _RANDOM.format(function=function)
-    return Cause(f"{function} is slow", f"{shown_stage(evidence)}{costly_line(evidence, line)}", fix, place=line)
+    return Cause(f"{function} is slow", with_costly_line(evidence), fix, place=line)

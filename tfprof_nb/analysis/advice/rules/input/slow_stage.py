@@ -1,8 +1,14 @@
 """The slowest stage, where no other rule says more."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
-from tfprof_nb.analysis.advice.rules.input._stages import costly_line, line_of_stage, of_keras, shown_stage, stage_of
+from tfprof_nb.analysis.advice.rules.input._stages import (
+    line_of_stage,
+    of_keras,
+    shown_stage,
+    stage_of,
+    with_costly_line,
+)
 
 RULE = cause_rule(
     "slow-stage",
@@ -14,11 +20,11 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Name the slowest stage, but a prefetch, which only hands on."""
     stage, line = stage_of(evidence), line_of_stage(evidence)
     if not stage or stage == "Prefetch":
         return None
     if of_keras(evidence):
         return Cause("", shown_stage(evidence), place=line)
-    shown = f"{shown_stage(evidence)}{costly_line(evidence, line)}"
-    return Cause(f"{stage} is slow", shown, str(evidence.tf_data.summary["suggestion"]), place=line)
+    return Cause(
+        f"{stage} is slow", with_costly_line(evidence), str(evidence.tf_data.summary["suggestion"]), place=line
+    )

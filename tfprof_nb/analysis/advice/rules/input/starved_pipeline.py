@@ -1,7 +1,7 @@
 """A pipeline whose stages are quick, but seem to get no core."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import stage_of
 
@@ -20,7 +20,6 @@ RULE = cause_rule(
 
 
 def cause(evidence: Evidence) -> Cause | None:
-    """Say that the stages are quick, if all below the prefetch take much less than its caller waits."""
     if stage_of(evidence) != "Prefetch":
         return None
     slow, table = str(evidence.tf_data.summary["bottleneck_long_name"]), evidence.tf_data.table
@@ -34,6 +33,5 @@ def cause(evidence: Evidence) -> Cause | None:
         f"caller waits {_units.milliseconds(waited_ms)}",
         "Look for what keeps the cores busy: other programs, other kernels, or more threads than cores "
         "(tf.config.threading). The pipeline itself needs no change.",
-        least_saved=0.0,
         severity="medium",
     )

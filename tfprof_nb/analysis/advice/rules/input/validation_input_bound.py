@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tfprof_nb import _units
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Finding, Rule, training_ms
 from tfprof_nb.analysis.advice.catalogue import belongs_to
-from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
 from tfprof_nb.analysis.advice.findings import at_most
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Finding, Rule
 from tfprof_nb.analysis.advice.rules.input._cause import cause_of_waiting
 
 # Shares of the training's time.
@@ -33,7 +32,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report validation that waits for longer than training does, and what makes it wait."""
     steps = evidence.steps.table
     validating, training = (steps[steps["phase"] == phase] for phase in ("test", "train"))
     waited_ms, whole_ms = float(validating["input_ms"].sum()), training_ms(evidence)
@@ -48,6 +46,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     ):
         return
     cause = cause_of_waiting(evidence)
+    least, most = cause.saved
     passes = validating["epoch"].nunique() or 1
     yield Case(
         percent,
@@ -58,7 +57,8 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         cause.fix or "End the validation set's pipeline with `.cache()`: it is the same in each epoch.",
         cause.place,
         cause.change,
-        gain=(percent, cause.least_saved * percent, cause.most_saved * at_most(percent)),
+        cause.without_change,
+        gain=(percent, least * percent, most * at_most(percent)),
         subject=cause.rule,
     )
 

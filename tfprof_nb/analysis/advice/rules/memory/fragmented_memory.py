@@ -5,8 +5,7 @@ import math
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.memory.memory import Memory
 
 _MIN_USED, _MIN_FREE = 0.7, 0.05  # of the allocator's memory
@@ -21,7 +20,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report the allocator in which the most memory is free and in too small pieces, at its peak."""
     found = _fragmented(evidence.memory())
     if found.empty:
         return

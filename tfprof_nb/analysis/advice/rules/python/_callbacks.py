@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice import Evidence, Severity, training_ms
 from tfprof_nb.analysis.advice.findings import severity_of
-from tfprof_nb.analysis.advice.rule import Severity
 
 _TRAINING = "the training's time"
 MIN_PERCENT, _HIGH_PERCENT = 10.0, 25.0  # of the steps, or of the training

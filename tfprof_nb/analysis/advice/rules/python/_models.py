@@ -7,13 +7,12 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice import Evidence, in_code, quoted, training_ms
 from tfprof_nb.analysis.advice.rules.python._time import MIN_SAMPLES, method_of
-from tfprof_nb.analysis.advice.wording import in_code, quoted
 from tfprof_nb.analysis.source.code import place_of
 
-_COPYING = ("get_weights", "set_weights")
-_BUILDING = ("clone_model", "model_from_json", "from_config")
+COPYING = ("get_weights", "set_weights")
+BUILDING = ("clone_model", "model_from_json", "from_config")
 _MOSTLY_WEIGHTS = 0.5
 
 
@@ -33,7 +32,7 @@ def working(evidence: Evidence, methods: Collection[str]) -> Iterator[Working]:
     """Return what calls methods of models that are no training, and mostly these."""
     calls = evidence.python.calls
     how = method_of(calls)
-    calls = calls.assign(how=how)[how.isin([*_COPYING, *_BUILDING]) & (calls["thread"] == "main")]
+    calls = calls.assign(how=how)[how.isin([*COPYING, *BUILDING]) & (calls["thread"] == "main")]
     whole_ms = training_ms(evidence)
     own = np.where(calls["function"] == "<module>", calls["line"], 0)
     for (function, file, _), rows in calls.groupby(["function", "file", own], sort=False):

@@ -2,8 +2,7 @@
 
 import pandas as pd
 
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Earlier
+from tfprof_nb.analysis.advice import Earlier, Evidence
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.guards import divisor_of, guard_of
 from tfprof_nb.analysis.source.syntax import holds

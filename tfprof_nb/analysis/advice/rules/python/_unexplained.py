@@ -1,7 +1,6 @@
 """Time in the steps that is outside of ops and that no rule on Python explains."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Earlier
+from tfprof_nb.analysis.advice import Earlier, Evidence
 from tfprof_nb.analysis.advice.rules.tracing._eager import MOSTLY_EAGER_PERCENT, eager_percent, runs_functions
 from tfprof_nb.analysis.verdict import are_session_runs
 

@@ -5,19 +5,16 @@ import ast
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import quoted
-from tfprof_nb.analysis.source.calls import stored_in
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted, training_ms
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import trained_on_batch
-from tfprof_nb.analysis.source.syntax import holds, name_of, names_in
+from tfprof_nb.analysis.source.syntax import calls_in, holds, name_of, names_in, stored_in
 
 _MIN_SAMPLES = 10
 _ALL_SAVED = 0.6, None
 _LEAVE_IT = ("fit", "evaluate", "predict", "save", "save_weights", "get_weights", "reset_metrics", "reset_states")
 _NEEDS_THE_LAST = "The loop asks the model between the calls, so one call cannot replace them. "
-_IS_ONE_BATCH = "Each trains on one batch: do that without a pipeline, `{}`."
+_IS_ONE_BATCH = "Each trains on one batch: do that without a pipeline, by {}.train_on_batch."
 _FOR_ONE_BATCH = "For small parts that are one batch each, {}.train_on_batch starts faster."
 _VALIDATE = (
     " Let fit validate, with `validation_data=`, and stop with keras.callbacks.EarlyStopping: the pipeline of the "
@@ -42,16 +39,13 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the line in a loop whose calls of `fit` take most of their time before and after their steps."""
     calls = evidence.python.calls
     calls = calls[calls["thread"] == "main"]
     fits = calls[calls["call"].astype(str).str.endswith("Trainer.fit")]
     for (file, line), rows in fits.groupby(["file", "line"], sort=False):
         place = place_of(str(file), int(str(line)))
         loop = evidence.code.loop(*line_at(place))
-        call = next(
-            (one for one in evidence.code.nodes(str(file), ast.Call) if _calls(one, "fit", int(str(line)))), None
-        )
+        call = evidence.code.call_at(*line_at(place), "fit")
         if loop is None or call is None or _begins_anew(call, loop):
             continue
         validating = _validating(evidence, calls, str(file), call, loop)
@@ -77,7 +71,7 @@ def _case(
     single = needs_the_last and _single_batches(evidence)
     change = trained_on_batch(evidence.code, *line_at(place)) if single else ""
     if needs_the_last:
-        fix = _NEEDS_THE_LAST + (_IS_ONE_BATCH.format(change) if change else _FOR_ONE_BATCH.format(model))
+        fix = _NEEDS_THE_LAST + (_IS_ONE_BATCH if change else _FOR_ONE_BATCH).format(model)
     else:
         fix = _once(model, call, loop, stored_in(loop))
     return Case(
@@ -89,6 +83,7 @@ def _case(
         fix=fix + _VALIDATE * with_validation,
         place=place,
         change=change,
+        without_change=_NEEDS_THE_LAST + _FOR_ONE_BATCH.format(model) + _VALIDATE * with_validation if change else "",
         instead_of=(("predict-per-example", f"{model}.evaluate"),),
     )
 
@@ -122,7 +117,7 @@ def _once(model: str, call: ast.Call, loop: ast.stmt, changing: set[str]) -> str
 
 def _asks(model: str, loop: ast.stmt) -> bool:
     """Whether a loop asks the model that it trains, as for the targets of the next call."""
-    called = {ast.unparse(one.func) for one in ast.walk(loop) if isinstance(one, ast.Call)}
+    called = {ast.unparse(call.func) for call in calls_in(loop)}
     return bool(called & {model, f"{model}.predict", f"{model}.predict_on_batch"})
 
 
@@ -147,7 +142,3 @@ def _begins_anew(call: ast.Call, loop: ast.stmt) -> bool:
     model = ast.unparse(call.func.value)
     used = (node for node in ast.walk(loop) if isinstance(node, ast.Attribute) and ast.unparse(node.value) == model)
     return any(node.attr not in _LEAVE_IT for node in used)
-
-
-def _calls(call: ast.Call, name: str, line: int) -> bool:
-    return name_of(call.func) == name and call.func.end_lineno == line

@@ -1,9 +1,7 @@
 """Calls of fit that train on one batch each."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import in_code
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, in_code
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.rewriting import trained_on_batch
 
@@ -27,7 +25,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Name the lines that call `fit` for single batches, all in one case."""
     tree = evidence.breakdown().table
     told = {finding.place for finding in earlier["fit-in-loop"]}
     steps = tree[tree["kind"] == "step"].set_index("parent")
@@ -44,7 +41,6 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
     models = dict.fromkeys(evidence.code.owner(*line_at(place), "fit") or "model" for place in places)
     called = " and ".join(f"{model}.fit" for model in models)
     change = trained_on_batch(evidence.code, *line_at(places[0]))
-    first = f"`{_units.shorten(change, 100)}`" if change else "`train_on_batch` in place of `fit`"
     others = f" Do the same at {' and '.join(places[1:])}." if places[1:] else ""
     calls = int(fits["count"].sum())
     yield Case(
@@ -54,8 +50,9 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
         f"{in_code(places[0], evidence.code.at(places[0]))}{' and ' * bool(places[1:])}{' and '.join(places[1:])}: "
         f"{_units.count(calls)} calls took {_units.milliseconds(float(fits['total_ms'].sum()))}, and "
         f"{_units.milliseconds(starting_ms)} of that not for their steps.",
-        f"Train on the batch without a pipeline: {first}.{others}",
+        f"Train on the batch without a pipeline: `train_on_batch` in place of `fit`.{others}",
         places[0],
         change,
+        f"Train on each batch by `train_on_batch`, which takes its arrays, and starts no pipeline.{others}",
         subject=next(iter(models)),
     )

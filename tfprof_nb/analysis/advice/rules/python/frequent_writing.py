@@ -1,8 +1,7 @@
 """Lines that write summaries, checkpoints and models very often."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, in_code, training_ms
 from tfprof_nb.analysis.advice.rules.python._time import (
     CALLBACKS,
     FRAMEWORKS,
@@ -11,7 +10,6 @@ from tfprof_nb.analysis.advice.rules.python._time import (
     method_of,
     rarely,
 )
-from tfprof_nb.analysis.advice.wording import in_code
 from tfprof_nb.analysis.source.code import place_of
 
 _WRITING_SUMMARIES = ("scalar", "histogram", "image", "audio", "text", "flush", "write")
@@ -33,7 +31,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Lines that write: summaries, checkpoints and models."""
     calls = evidence.python.calls
     wrote = method_of(calls).isin(_RECORDING_CALLS) & calls["library"].isin(FRAMEWORKS)
     whole_ms = training_ms(evidence)

@@ -5,10 +5,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import UNKNOWN, Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import UNKNOWN, Case, Cases, Earlier, Evidence, Rule, in_code
 from tfprof_nb.analysis.advice.rules.python._time import method_of
-from tfprof_nb.analysis.advice.wording import in_code
 from tfprof_nb.analysis.source.code import Code, place_of
 
 _TRAINING = ("train_on_batch", "fit")
@@ -28,7 +26,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report calls that train a frozen model, with the time that their lines take."""
     calls, cell_ms = evidence.python.calls, float(evidence.breakdown().table["total_ms"].iloc[0])
     for frozen in _trained_frozen(evidence.code):
         lines = [(file, line) in frozen.trained for file, line in zip(calls["file"], calls["line"], strict=True)]

@@ -1,12 +1,10 @@
 """A line that joins an array or tensor to itself and a new part, in each step."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted
 from tfprof_nb.analysis.advice.rules.python._joined import joined_once
 from tfprof_nb.analysis.advice.rules.python._time import NAMED, told_by_python
 from tfprof_nb.analysis.advice.rules.tracing._eager import runs_eagerly, runs_functions
 from tfprof_nb.analysis.advice.rules.tracing._eager_lines import costliest_line
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
 
 RULE = Rule(
@@ -26,7 +24,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Report the costliest line of eager ops, if it copies what was collected so far."""
     if not runs_eagerly(evidence) or not runs_functions(evidence) or earlier["eager-loop"]:
         return
     found = costliest_line(evidence)

@@ -3,9 +3,7 @@
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import in_code
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, in_code
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.rewriting import with_argument
 
@@ -35,7 +33,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Report validation that takes more of the cell than the training, where no rule says what makes it slow."""
     if any(earlier.values()):
         return
     tree = evidence.breakdown().table.set_index("id")
@@ -48,7 +45,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
     percent = 100 * time_ms / max(float(tree["total_ms"].iloc[0]), 1e-9)
     steps = tree.loc[tree.index.str.fullmatch("cell/validation(@[^/]*)?/step"), "count"].sum()
     change = _in_larger_batches(evidence, place)
-    larger = f"Validate in larger batches: `{_units.shorten(change, 140)}`. " if change else ""
+    larger = f"Validate in larger batches, `validation_batch_size={_LARGER}`. " if change else ""
     yield Case(
         percent,
         f"Validation takes {_units.percent(percent)} of the cell's time, more than the training",

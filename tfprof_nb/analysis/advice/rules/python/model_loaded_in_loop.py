@@ -1,9 +1,7 @@
 """A model that is loaded from its file again and again."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import in_code
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, in_code
 
 _MIN_TIMES = 3
 
@@ -24,7 +22,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the line that loads a model most of the time."""
     tree = evidence.breakdown().table
     loads = tree[(tree["kind"] == "load") & (tree["place"] != "")]
     by_line = loads.groupby(["name", "place"], sort=False, as_index=False)[["count", "total_ms"]].sum()

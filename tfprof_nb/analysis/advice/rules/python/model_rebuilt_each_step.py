@@ -1,11 +1,8 @@
 """A model that is built again and again."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.rules.python._models import working
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
+from tfprof_nb.analysis.advice.rules.python._models import BUILDING, working
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, FEWER_SAVED
-
-_BUILDING = ("clone_model", "model_from_json", "from_config")
 
 RULE = Rule(
     "model-rebuilt-each-step",
@@ -23,8 +20,7 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the functions that make models again and again."""
-    for one in working(evidence, _BUILDING):
+    for one in working(evidence, BUILDING):
         yield Case(
             one.percent,
             finding=f"{one.name} builds a model again and again: {evidence.of_training(one.percent)}",

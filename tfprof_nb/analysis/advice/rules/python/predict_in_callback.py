@@ -1,11 +1,9 @@
 """A callback that calls predict again and again."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted
 from tfprof_nb.analysis.advice.rules.python._callbacks import methods
 from tfprof_nb.analysis.advice.rules.python._time import LEAST_SAVED, method_of
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.loops import repeats
 from tfprof_nb.analysis.source.rewriting import on_batch
@@ -28,7 +26,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the callbacks that predict in a loop, where starting these calls is most of their work."""
     calls = evidence.python.calls
     predicts = (calls["thread"] == "main") & (method_of(calls) == "predict")
     for method in methods(evidence):
@@ -43,15 +40,16 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         place, code = place_of(file, line), evidence.code.line(file, line)
         model = evidence.code.owner(file, line, "predict") or "model"
         itself = on_batch(evidence.code, file, line, "predict")
-        skipping = f" Or skip that pipeline: {quoted(itself, 120)}." if itself else ""
+        once = f"Call {model}.predict once, with all examples in one array."
         yield Case(
             method.percent,
             finding=f"{method.takes}: it calls {model}.predict again and again",
             evidence=f"{method.ran}. {_units.share(share)} of this time goes into starting and ending the calls in "
             f"{quoted(code)} ({place}): each sets up an input pipeline of its own.",
-            fix=f"Call {model}.predict once, with all examples in one array.{skipping}",
+            fix=f"{once} Or skip that pipeline, with `predict_on_batch`." if itself else once,
             place=place,
             change=itself,
+            without_change=once,
             saved=(LEAST_SAVED * share, None),
             severity=method.severity,
             subject=method.name,

@@ -3,11 +3,9 @@
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, in_code, training_ms
 from tfprof_nb.analysis.advice.findings import at_most
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, LEAST_SAVED, method_of
-from tfprof_nb.analysis.advice.wording import in_code
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import on_batch
 
@@ -32,7 +30,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report calls of predict or evaluate: most of their time goes into starting them."""
     calls, phases = evidence.python.calls, evidence.steps.table["phase"]
     method = method_of(calls)
     for name, phase in zip(_BY_KERAS, ("predict", "test"), strict=True):
@@ -55,7 +52,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         alike = [other for other in others if one_batch or _has_one_batch(evidence, name, other)]
         likewise = f" Do the same at {' and '.join(alike)}." if alike else ""
         each = "Each call" if one_batch else "Each of its calls"
-        fix = f"{each} has one batch: skip the pipeline, `{itself}`.{likewise}" if itself else f"{once}."
+        fix = f"{each} has one batch: skip the pipeline, with `predict_on_batch`.{likewise}" if itself else f"{once}."
         fix += f" Where no call needs the result of another: {once[:1].lower()}{once[1:]}." if itself else ""
         # What each call computes is part of what a single call, or the model itself, does faster.
         changed = rows[(rows["file"] == first["file"]) & (rows["line"] == first["line"])] if itself else rows
@@ -74,6 +71,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
             fix=fix,
             place=place,
             change=itself,
+            without_change=f"{once}.",
             gain=(min(percent, 100.0), LEAST_SAVED * least, at_most(max(least, most))),
             subject=f"{model}.{name}",
             # What such a call waits for is the beginning of its own pipeline; then it ends that pipeline's iterator.

@@ -8,10 +8,8 @@ from typing import Any
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, in_code, training_ms
 from tfprof_nb.analysis.advice.rules.python._time import FEWER_SAVED, HIGH_PERCENT, MIN_SAMPLES, WORTH_SAYING_PERCENT
-from tfprof_nb.analysis.advice.wording import in_code
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.syntax import first_given, holds, name_of
 from tfprof_nb.analysis.source.traceable import has_effects, uses_values
@@ -59,7 +57,6 @@ class _Given:
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the Python functions that graphs call, and wait for."""
     table, whole_ms = evidence.python.table, training_ms(evidence)
     table = table[(table["thread"] == "graph") & (table["line"] > 0)]
     given = list(_given(evidence.code))

@@ -3,10 +3,8 @@
 import numpy as np
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, in_code, quoted
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, FRAMEWORKS, LEAST_SAVED, MIN_SAMPLES
-from tfprof_nb.analysis.advice.wording import in_code, quoted
 from tfprof_nb.analysis.source.code import place_of
 
 RULE = Rule(
@@ -25,7 +23,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Functions of the user's, and lines of the cell, that take much of the cell's time before or after its steps."""
     summary = evidence.overview.summary
     whole_ms = float(summary["capture_ms"]) - float(np.nan_to_num(summary["warm_up_steps_ms"]))
     table = evidence.python.table

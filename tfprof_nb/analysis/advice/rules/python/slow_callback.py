@@ -2,18 +2,23 @@
 
 import ast
 import re
+from typing import NamedTuple
 
-from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at
 from tfprof_nb.analysis.advice.rules.python._callbacks import methods
 from tfprof_nb.analysis.advice.rules.python._time import LEAST_SAVED, every_few, raised
-from tfprof_nb.analysis.advice.wording import at
-from tfprof_nb.analysis.source.callbacks import given_to, needed
-from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.source.code import Code, place_of
 from tfprof_nb.analysis.source.guards import guard_in
 from tfprof_nb.analysis.source.rewriting import with_value
+from tfprof_nb.analysis.source.syntax import arguments, name_of
 
+_LOGS = 2  # of the parameters: self, the number of the epoch or batch, logs
+_WRITING = ("update", "setdefault", "__setitem__")
+_CHANGING_MODELS = {
+    *("assign", "assign_add", "assign_sub", "load_weights", "save_own_variables", "set_value", "set_weights"),
+    *("stop_training", "apply_gradients", "trainable", "compile"),
+}
+_RATES = ("learning_rate", "lr", "stop_training", "trainable")
 # Arguments that let a callback of Keras work often: what it then does, and what to pass instead, whose default it is.
 _OFTEN = {
     "save_freq": ("saves", '"epoch"'),
@@ -45,8 +50,23 @@ RULE = Rule(
 )
 
 
+class _Needed(NamedTuple):
+    """The keys that a method writes into ``logs``; whether it changes the model; whether it may do either unseen."""
+
+    keys: list[str]
+    changes_model: bool
+    unknown: bool
+
+
+class _Given(NamedTuple):
+    """A keyword that a single call of a class in the program is given: the file, the line of its value, the value."""
+
+    file: str
+    line: int
+    value: ast.expr
+
+
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Name the callbacks that take much of each step, or of the training."""
     told = {finding.subject for finding in earlier["predict-in-callback"]}
     for method in methods(evidence):
         if method.name in told:
@@ -75,7 +95,7 @@ def _default(evidence: Evidence, callback: str, method: str) -> tuple[str, str, 
     """Return which argument lets a callback of Keras work often, in words, with the place and the code without."""
     names, otherwise = _OF_KERAS[callback]
     for name in names:
-        given = given_to(evidence.code, callback, name)
+        given = _given_to(evidence.code, callback, name)
         value = ast.unparse(given.value) if given else ""
         after_batches, (does, default) = "_batch_" in method, _OFTEN[name]
         in_force = value == ast.unparse(ast.parse(default))
@@ -84,8 +104,8 @@ def _default(evidence: Evidence, callback: str, method: str) -> tuple[str, str, 
         change = with_value(evidence.code, given.file, given.line, callback, name, default)
         rarer = f", or {name}=5, to write them every 5 epochs" if name == "histogram_freq" and value == "1" else ""
         often = "after each epoch" if not after_batches else "during the epochs"
-        told = _units.shorten(change or f"{callback}(..., {name}={default})", 120)
-        return f"With {name}={value} it {does} {often}. Instead: `{told}`{rarer}.", place_of(*given[:2]), change
+        fix = f"With {name}={value} it {does} {often}. Instead: `{name}={default}`{rarer}."
+        return fix, place_of(*given[:2]), change
     return otherwise, "", ""
 
 
@@ -99,7 +119,7 @@ def _rarer(evidence: Evidence, callback: str, method: str, calls: int) -> tuple[
     every, what = every_few(calls), "batches" if "_batch_" in method else "epochs"
     if not number or number == "logs":
         return f"Do its work every {every} {what}, or make it cheaper.", "", ""
-    others = needed(evidence.code, file, line)
+    others = _needed(evidence.code, file, line)
     if others.keys:
         keys = " and ".join(f"`{key}`" for key in others.keys)
         fix = f"Do its work every {every} {what}, and write the last value into logs in the others: the history and "
@@ -118,3 +138,65 @@ def _place_of_function(evidence: Evidence, name: str) -> str:
     table = evidence.python.table
     rows = table[(table["function"] == name) | table["function"].str.endswith(f".{name}")]
     return place_of(str(rows.iloc[0]["file"]), int(rows.iloc[0]["line"])) if len(rows) else ""
+
+
+def _needed(code: Code, file: str, line: int) -> _Needed:
+    r"""Return what others need of each call of the method that begins at a line.
+
+    Examples
+    --------
+    >>> text = "def on_epoch_end(self, epoch, logs=None):\n    logs['bleu'] = f()\n    self.model.stop_training = True"
+    >>> _needed(Code({"cell": text}), "cell", 1)
+    _Needed(keys=['bleu'], changes_model=True, unknown=False)
+    >>> _needed(Code({"cell": "def on_epoch_end(self, epoch, logs=None):\n    self.score(logs)"}), "cell", 1)
+    _Needed(keys=[], changes_model=False, unknown=True)
+    """
+    function = code.function_at(file, line)
+    if function is None:
+        return _Needed([], changes_model=False, unknown=True)
+    parameters = [one.arg for one in function.args.args]
+    logs = parameters[_LOGS] if len(parameters) > _LOGS else "logs"
+    keys, changes, unknown = dict[str, None](), False, False
+    for one in ast.walk(function):
+        if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store) and name_of(one.value) == logs:
+            keys[_key(one.slice)] = None
+        elif isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store) and one.attr in _RATES:
+            changes = True
+        elif isinstance(one, ast.Call):
+            called = name_of(one.func)
+            of_logs = isinstance(one.func, ast.Attribute) and name_of(one.func.value) == logs
+            if of_logs and called in _WRITING:
+                keys.update(dict.fromkeys(_keys(one)))
+            changes |= called in _CHANGING_MODELS
+            unknown |= not of_logs and any(isinstance(given, ast.Name) and given.id == logs for given in arguments(one))
+    return _Needed([*keys], changes, unknown)
+
+
+def _given_to(code: Code, name: str, keyword: str) -> _Given | None:
+    r"""Return what the only call of a class that gives a keyword gives for it; None if none does, or several may.
+
+    Examples
+    --------
+    >>> found = _given_to(Code({"cell": "board = Board(\n    logs,\n    often=1)\nBoard(logs)"}), "Board", "often")
+    >>> found.line, ast.unparse(found.value)
+    (3, '1')
+    """
+    calls = [(file, one) for file in code.files for one in code.nodes(file, ast.Call) if name_of(one.func) == name]
+    giving = [(file, one) for file, call in calls for one in call.keywords if one.arg in (keyword, None)]
+    if len(giving) != 1 or giving[0][1].arg is None:
+        return None
+    file, found = giving[0]
+    return _Given(file, found.value.lineno, found.value)
+
+
+def _key(node: ast.expr) -> str:
+    return str(node.value) if isinstance(node, ast.Constant) else ast.unparse(node)
+
+
+def _keys(call: ast.Call) -> list[str]:
+    """Return the keys that a call of ``logs.update`` or ``logs.setdefault`` writes."""
+    first = call.args[0] if call.args else None
+    if isinstance(first, ast.Dict):
+        return [_key(key) for key in first.keys if key]
+    named = [keyword.arg for keyword in call.keywords if keyword.arg]
+    return named or ([_key(first)] if first else [])

@@ -4,10 +4,8 @@ import re
 
 import pandas as pd
 
-from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, in_code, training_ms
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, FEWER_SAVED, FRAMEWORKS, MIN_SAMPLES, method_of
-from tfprof_nb.analysis.advice.wording import in_code
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.loops import element_read
 
@@ -42,7 +40,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Lines that turn a result into a Python value, and wait for it before the program prepares the next step."""
     calls = evidence.python.calls
     how = method_of(calls)
     calls = calls[how.isin(list(_WAITING_CALLS)) & calls["library"].isin(FRAMEWORKS) & (calls["thread"] == "main")]
@@ -64,9 +61,7 @@ def _wait(evidence: Evidence, rows: pd.DataFrame, file: str, line: int, percent:
     kept = _APPENDED.match(code)
     change = f"{kept[1]}.append({kept[3]})  # convert after the loop: [{kept[2]}(x) for x in {kept[1]}]" if kept else ""
     fix = (
-        f"Keep the tensors, and convert them after the loop: `{kept[1]}.append({kept[3]})`."
-        if kept
-        else "Convert it every 50 steps only, not in each."
+        "Keep the tensors, and convert them after the loop." if kept else "Convert it every 50 steps only, not in each."
     )
     return Case(
         overlap,

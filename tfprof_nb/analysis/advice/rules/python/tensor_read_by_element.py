@@ -2,9 +2,7 @@
 
 import pandas as pd
 
-from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted, training_ms
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.loops import element_read
 
@@ -27,7 +25,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the lines that read elements of a tensor, each by an op and a copy of its own."""
     table = evidence.python.table
     table = table[(table["thread"] == "main") & (table["library"] == "TensorFlow") & (table["line"] > 0)]
     whole_ms = training_ms(evidence) or float(evidence.overview.summary["capture_ms"])

@@ -1,8 +1,7 @@
 """What to look at where much of the time lies between the steps."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 
 RULE = Rule(
     "time-between-steps",
@@ -15,7 +14,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report time between the steps, where no samples of Python tell what it is."""
     if len(evidence.python.table):
         return
     other = evidence.percent("between_steps") - evidence.percent("input_between_steps")

@@ -1,7 +1,6 @@
 """Time of the steps that is not recorded."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import UNKNOWN, Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import UNKNOWN, Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.advice.rules.python._time import NAMED
 from tfprof_nb.analysis.advice.rules.python._unexplained import (
     JOINED,
@@ -24,7 +23,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Report time outside of ops in a profile without samples of Python."""
     if len(evidence.python.table) or not is_unexplained(evidence, earlier):
         return
     percent, joined = evidence.percent("other"), can_be_joined(evidence)

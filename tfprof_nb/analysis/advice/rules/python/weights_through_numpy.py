@@ -3,14 +3,12 @@
 import ast
 from typing import NamedTuple
 
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.rules.python._models import working
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
+from tfprof_nb.analysis.advice.rules.python._models import COPYING, working
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, FEWER_SAVED
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.syntax import scopes
+from tfprof_nb.analysis.source.syntax import calls_in, scope_of
 
-_COPYING = ("get_weights", "set_weights")
 _FIX = (
     "Assign variable to variable in a function with @tf.function, for example: `for target, source in "
     "zip(target_model.weights, model.weights): target.assign(tau * source + (1 - tau) * target)`."
@@ -32,8 +30,7 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the functions that copy a model's weights through NumPy."""
-    for one in working(evidence, _COPYING):
+    for one in working(evidence, COPYING):
         fix = _FIX
         if copied := _copied_weights(evidence.code, one.file, one.line):
             fix = fix.replace("target_model", copied.target).replace("model.weights", f"{copied.source}.weights")
@@ -69,8 +66,7 @@ def _copied_weights(code: Code, file: str, line: int) -> Copied | None:
     >>> _copied_weights(Code({"cell": "target.set_weights(net.get_weights())"}), "cell", 1)
     Copied(target='target', source='net', mixed=False)
     """
-    scope = scopes(code.syntax(file), line)[0]
-    called = [node.func for node in ast.walk(scope) if isinstance(node, ast.Call)]
+    called = [call.func for call in calls_in(scope_of(code.syntax(file), line))]
     methods = [(one.attr, ast.unparse(one.value)) for one in called if isinstance(one, ast.Attribute)]
     read, written = ({owner for name, owner in methods if name == method} for method in ("get_weights", "set_weights"))
     if len(written) != 1 or len(read - written) != 1:

@@ -3,11 +3,9 @@
 import re
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted, training_ms
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, MIN_SAMPLES
 from tfprof_nb.analysis.advice.rules.sessions import SESSION_RUN
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.session_graphs import AddedOp, added_in_loop
 
@@ -29,7 +27,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report a loop that adds ops to the graph of the session that it runs, if the runs pass without ops."""
     runs = evidence.python.calls[evidence.python.calls["call"] == SESSION_RUN]
     runs = runs.sort_values("nothing_ms", ascending=False)
     if runs["samples"].sum() < MIN_SAMPLES:

@@ -1,11 +1,9 @@
 """A session that copies large fed values in each run."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, in_code, training_ms
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, MIN_SAMPLES
 from tfprof_nb.analysis.advice.rules.sessions import SESSION_RUN
-from tfprof_nb.analysis.advice.wording import in_code
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.session_graphs import feeds
 
@@ -28,7 +26,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Report sessions that spend their runs on copying what is fed and fetched, while no op runs."""
     calls = evidence.python.calls
     runs = calls[calls["call"] == SESSION_RUN].groupby(["file", "line"], sort=False)
     for (file, line), rows in runs if not earlier["growing-graph"] else ():

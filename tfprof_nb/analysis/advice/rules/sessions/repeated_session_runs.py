@@ -1,10 +1,8 @@
 """Several runs of a session that are fed the same."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, training_ms
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, MIN_SAMPLES
 from tfprof_nb.analysis.advice.rules.sessions import SESSION_RUN
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.session_graphs import runs_as_one
 
@@ -26,7 +24,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Report loops that run a session several times with the same fed values, where one run fetches all."""
     runs = evidence.python.calls[evidence.python.calls["call"] == SESSION_RUN]
     if earlier["growing-graph"] or runs["samples"].sum() < MIN_SAMPLES:
         return
@@ -46,8 +43,8 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
             finding=f"{len(together.lines)} runs of a session are fed the same: {evidence.of_training(percent)}",
             evidence=f"The runs at {all_of_them} are given the same values, one after the other. What they have in "
             "common, such as the forward pass, is computed in each.",
-            fix=f"Fetch all in one run, in the place of these: {quoted(together.code, 120)}. What is "
-            "fetched beside a training op is that from before its update.",
+            fix="Fetch all in one run, in the place of these. What is fetched beside a training op is that from before "
+            "its update.",
             place=first,
             change=together.code,
         )

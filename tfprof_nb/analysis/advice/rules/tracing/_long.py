@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
+from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.tracing._retracing import MOSTLY_TRACING
 
 UNROLL = r"\bunroll *= *True"

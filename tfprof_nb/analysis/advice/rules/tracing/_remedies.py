@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.functions.retracing import APPLIED_AGAIN, GENERALISE, OF_KERAS
-from tfprof_nb.analysis.source.closures import inner_function
 from tfprof_nb.analysis.source.code import Code, place_of
-from tfprof_nb.analysis.source.syntax import names_in
+from tfprof_nb.analysis.source.syntax import calls_in, names_in, scope_of
 
 _FEWER_SHAPES = (
     "Give the batches few different shapes: pad them to some fixed lengths. In training, let .batch() drop the last "
@@ -24,6 +23,13 @@ _ANOTHER_OBJECT = re.compile(r"argument `(\w+)` was a different object")
 _OPS = {"min": "tf.minimum", "max": "tf.maximum", "round": "tf.round", "int": "tf.cast", "float": "tf.cast"}
 # What TensorFlow calls a function without a name of its own, and how tf.function is given it.
 _NAMELESS = {"function": r"\bfunction\(\s*(?:functools\.)?partial\(", "lambda": r"\bfunction\(\s*lambda\b"}
+
+
+class _Inner(NamedTuple):
+    """A function in another one: the names that it takes from that one, and whether that one only uses it itself."""
+
+    taken: list[str]
+    stays: bool
 
 
 class Remedy(NamedTuple):
@@ -123,7 +129,7 @@ def _applied_again(code: Code, name: str, file: str, line: int) -> Remedy:
         fix = f"Move {name}, with its @tf.function, out of the loop: before line {loop}, `{_units.shorten(text, 60)}`. "
         return Remedy(f"{fix}Each definition is a new function, which is traced.", place_of(file, line))
     if outer := code.outer(file, line):
-        inner = inner_function(code, file, line)
+        inner = _inner_function(code, file, line)
         if inner and inner.stays:
             return _moved_out(name, outer, inner.taken, place_of(file, line))
         makes = next(code.find(rf"(?<!def )\b{re.escape(outer)}\("), None)
@@ -143,7 +149,8 @@ def _begins_anew(code: Code, file: str, line: int) -> str:
     """Say how a model that a loop makes anew for a call can be the same one; empty if it makes none."""
     loop = code.loop(file, line)
     made = names_in(loop, ast.Store) if loop else set[str]()
-    given = [one.id for node in code.nodes(file, ast.Call) if node.lineno == line for one in _names(node.args)]
+    calls = [node for node in code.nodes(file, ast.Call) if node.lineno == line]
+    given = [argument.id for call in calls for argument in call.args if isinstance(argument, ast.Name)]
     model = next((name for name in given if name in made and any(code.find(_TRAINS.format(re.escape(name))))), "")
     if not model:
         return ""
@@ -152,10 +159,6 @@ def _begins_anew(code: Code, file: str, line: int) -> str:
         f"begin each pass with `for v, value in zip({model}.variables, start): v.assign(value)`. Do so for the "
         "optimizer, whose variables `optimizer.build(variables)` makes."
     )
-
-
-def _names(nodes: Sequence[ast.expr]) -> list[ast.Name]:
-    return [one for one in nodes if isinstance(one, ast.Name)]
 
 
 def _moved_out(name: str, outer: str, taken: Sequence[str], place: str) -> Remedy:
@@ -181,15 +184,14 @@ def _tensor_for(code: Code, name: str, argument: str, cause: str, file: str, lin
         return Remedy(fix, place_of(file, line) if line else "")
     before, call, arguments = code.line(*called).partition(f"{name}(")
     change = f"{before}{call}" + re.sub(rf"\b{argument}\b(?! *=)", tensor, arguments)
-    return Remedy(f"Pass a tensor for {argument}: `{_units.shorten(change, 100)}`.", place_of(*called), change)
+    return Remedy(f"Pass a tensor for {argument}: `{tensor}`.", place_of(*called), change)
 
 
 def _needing_numbers(code: Code, file: str, line: int, argument: str) -> list[str]:
     """Say what to write in the place of Python's own functions that a function gives an argument to."""
-    calls = (one for function in _function(code, file, line) for one in ast.walk(function) if isinstance(one, ast.Call))
     found = {
         ast.unparse(one.func): one.lineno
-        for one in calls
+        for one in calls_in(code.function_at(file, line))
         if any(isinstance(part, ast.Name) and part.id == argument for given in one.args for part in ast.walk(given))
     }
     ops = {made: _OPS.get(made, f"tf.{made}" if made.startswith("math.") else "") for made in found}
@@ -198,7 +200,7 @@ def _needing_numbers(code: Code, file: str, line: int, argument: str) -> list[st
 
 def _tensor(code: Code, file: str, line: int, argument: str, *, is_integer: bool) -> str:
     """Return the code that makes a tensor of an argument: one of floats if the function calculates with it."""
-    nodes = [one for function in _function(code, file, line) for one in ast.walk(function)]
+    nodes = list(ast.walk(code.function_at(file, line) or ast.Pass()))
     calculates = any(isinstance(one, ast.BinOp) and argument in names_in(one, ast.Load) for one in nodes)
     places = [one.slice for one in nodes if isinstance(one, ast.Subscript)]
     places += [
@@ -212,9 +214,34 @@ def _tensor(code: Code, file: str, line: int, argument: str, *, is_integer: bool
     return f"tf.constant({argument}{', tf.float32' * (calculates and is_integer and not counts)})"
 
 
-def _function(code: Code, file: str, line: int) -> list[ast.FunctionDef]:
-    return [one for one in code.nodes(file, ast.FunctionDef) if one.lineno == line]
-
-
 def _call_with_lambda(code: Code, name: str) -> tuple[str, int] | None:
     return next(code.find(rf"(?<!def )\b{re.escape(name)}\(.*\blambda\b"), None)
+
+
+def _inner_function(code: Code, file: str, line: int) -> _Inner | None:
+    r"""Return what a function does with the one around it, given the line of its ``def``; None if there is none around.
+
+    Examples
+    --------
+    >>> text = "def train(net, data):\n    def step(x):\n        return net(x)\n    for x in data:\n        step(x)"
+    >>> _inner_function(Code({"cell": text}), "cell", 2)
+    _Inner(taken=['net'], stays=True)
+    >>> text = "def make(net):\n    def step(x):\n        return net(x)\n    return step"
+    >>> _inner_function(Code({"cell": text}), "cell", 2)
+    _Inner(taken=['net'], stays=False)
+    """
+    inner, outer = code.function_at(file, line), scope_of(code.syntax(file), line)
+    if inner is None or not isinstance(outer, ast.FunctionDef):
+        return None
+    own = names_in(inner, ast.Store) | _parameters(inner)
+    local = (names_in(outer, ast.Store) | _parameters(outer)) - own
+    read = [one.id for one in ast.walk(inner) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)]
+    taken = [name for name in dict.fromkeys(read) if name in local]
+    called = [call.func for call in calls_in(outer)]
+    uses = (one for one in ast.walk(outer) if isinstance(one, ast.Name) and one.id == inner.name)
+    return _Inner(taken, all(use in called for use in uses))
+
+
+def _parameters(function: ast.FunctionDef) -> set[str]:
+    given = function.args
+    return {one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)}

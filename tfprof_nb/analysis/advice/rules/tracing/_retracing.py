@@ -1,8 +1,7 @@
 """What rules on functions that are traced again share: the functions, and why each is traced."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.advice.rules.tracing._remedies import is_programs, remedy, shown_name
 from tfprof_nb.analysis.functions.retracing import APPLIED_AGAIN, GENERALISE, OF_KERAS
 
@@ -63,15 +62,16 @@ def traced_again(evidence: Evidence, earlier: Earlier, rule: str) -> Cases:
             percent=("expensive_call_percent", "max"),
             self_ms=("self_ms", "sum"),
             cause=("cause", "first"),
+            new_shapes=("new_shapes", "first"),
         )
     )
     again = traced[(traced["calls"] >= _MIN_TRACING_CALLS) & (traced["percent"] >= _EXPENSIVE_CALL_PERCENT)]
     whole_ms = float(evidence.steps.table["step_ms"].sum()) or float(calls["self_ms"].sum())
     for name, function in again.iterrows():
-        why = str(function["cause"])
+        why, new_shapes = str(function["cause"]), int(function["new_shapes"])
         if next((said for sign, said in _SIGNS.items() if sign in why), "retracing") != rule:
             continue
-        if name in OF_KERAS and GENERALISE not in why:
+        if name in OF_KERAS and not new_shapes:
             continue
         if not is_programs(evidence.code, str(name)):  # a library's, which nobody can decorate
             continue
@@ -80,7 +80,8 @@ def traced_again(evidence: Evidence, earlier: Earlier, rule: str) -> Cases:
         fix, place, change = remedy(evidence.code, str(name), why, advised if colon else "")
         # One graph stays to be built; where it is one for all shapes, that of the first shape is built before it, and
         # at worst one for each argument whose shape changes alone.
-        spared, at_least = (max(0.0, 1 - (1 + graphs) / int(function["calls"])) for graphs in _generalised(why))
+        graphs = 1 + min(new_shapes, 1), 1 + new_shapes
+        spared, at_least = (max(0.0, 1 - number / int(function["calls"])) for number in graphs)
         shown = shown_name(evidence.code, str(name))
         called = shown.replace("The lambda", "the lambda")
         yield Case(
@@ -96,11 +97,6 @@ def traced_again(evidence: Evidence, earlier: Earlier, rule: str) -> Cases:
             # Python that makes the ops of a graph is no eager Python.
             instead_of=(("eager-ops", ""),) if percent >= 100 * MOSTLY_TRACING else (),
         )
-
-
-def _generalised(why: str) -> tuple[int, int]:
-    """Return how many graphs for all shapes are built at least and at most."""
-    return int(GENERALISE in why), why.count(GENERALISE)
 
 
 def new_functions(evidence: Evidence) -> tuple[int, float]:

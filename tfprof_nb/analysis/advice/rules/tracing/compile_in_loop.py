@@ -1,10 +1,8 @@
 """`compile` in a loop over trainings of one model."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted
 from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY, new_functions
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.calls import compiled_in_loop
 from tfprof_nb.analysis.source.code import place_of
 
@@ -25,7 +23,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report `compile` in a loop over trainings of one model: Keras then traces its functions anew for each."""
     times, tracing_ms = new_functions(evidence)
     whole_ms = float(evidence.overview.summary["capture_ms"])
     found = compiled_in_loop(evidence.code) if times else None

@@ -1,8 +1,7 @@
 """A step in the middle of the run that traced."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.advice.rules.tracing._remedies import remedy, shown_name
 from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY, new_functions
 from tfprof_nb.analysis.functions.retracing import GENERALISE, OF_KERAS
@@ -28,7 +27,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Report a step in the middle of the run that traced, if the function traced too rarely for its own finding."""
     table = evidence.steps.table
     keys = [table["host"], table["phase"]]
     ran_before = (~table["warm_up"]).groupby(keys, sort=False).cummax()

@@ -1,8 +1,7 @@
 """A cell that traces for longer than it computes."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.advice.rules.tracing._long import long_tracing
 from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY
 
@@ -20,7 +19,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Report a cell that traces for longer than it computes, where no rule says why."""
     tracing = long_tracing(evidence)
     if tracing and tracing.time_ms >= _LONG_MS and not any(earlier.values()):
         yield Case(

@@ -1,10 +1,8 @@
 """A loop that makes the same model anew for each training."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted
 from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY, iterating_phases, new_functions
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.calls import built_in_loop
 from tfprof_nb.analysis.source.code import place_of
 
@@ -25,7 +23,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report a loop that makes the same model anew for each training, where tracing them takes most of the time."""
     times = new_functions(evidence)[0] // iterating_phases(evidence)
     summary = evidence.overview.summary
     tracing_ms, whole_ms = float(summary["warm_up_steps_ms"]), float(summary["capture_ms"])

@@ -1,7 +1,6 @@
 """A tf.function that is traced again and again, for a reason that no other rule is about."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Cases, Earlier
+from tfprof_nb.analysis.advice import Cases, Earlier, Evidence
 from tfprof_nb.analysis.advice.rules.tracing._retracing import retracing_rule, traced_again
 
 RULE = retracing_rule(
@@ -14,5 +13,4 @@ RULE = retracing_rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Name the functions that are traced again and again."""
     return traced_again(evidence, earlier, RULE.id)

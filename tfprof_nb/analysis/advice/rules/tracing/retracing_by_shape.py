@@ -1,7 +1,6 @@
 """A tf.function that is traced anew for each shape."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Cases, Earlier
+from tfprof_nb.analysis.advice import Cases, Earlier, Evidence
 from tfprof_nb.analysis.advice.rules.tracing._retracing import retracing_rule, traced_again
 
 RULE = retracing_rule(
@@ -15,5 +14,4 @@ RULE = retracing_rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Name the functions that are traced again and again for new shapes."""
     return traced_again(evidence, earlier, RULE.id)

@@ -1,8 +1,7 @@
 """Recurrent layers with unroll=True."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.advice.rules.tracing._long import UNROLL, long_tracing
 from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY
 from tfprof_nb.analysis.source.code import place_of
@@ -22,7 +21,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Report `unroll=True` in a cell that traces for longer than it computes."""
     tracing = long_tracing(evidence)
     places = list(evidence.code.find(UNROLL)) if tracing and not any(earlier.values()) else []
     if not tracing or not places:

@@ -1,11 +1,9 @@
 """A Python loop in a function that makes most of its graph."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted
 from tfprof_nb.analysis.advice.rules.tracing._long import long_tracing
 from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.step_ops.unrolled import unrolled_loop
 
@@ -22,7 +20,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Report a Python loop in a function that makes most of its graph, in a cell that mostly traces."""
     tracing = long_tracing(evidence)
     loop = unrolled_loop(evidence.step_ops(), evidence.code) if tracing and not any(earlier.values()) else None
     if not tracing or not loop:

@@ -1,9 +1,7 @@
 """Programs that XLA compiles, one for each new shape."""
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.wording import at, quoted
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.rewriting import without_argument
 
@@ -26,7 +24,6 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Report programs that XLA compiles, if that takes much of the cell's time: one for each new shape."""
     found, whole_ms = evidence.compilations(), float(evidence.overview.summary["capture_ms"])
     percent = min(100.0, 100 * found.total_ms / whole_ms) if whole_ms > 0 else 0.0
     if found.programs < _MIN_PROGRAMS:
@@ -34,15 +31,14 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     asked = list(evidence.code.find(r"\bjit_compile *= *True"))
     begin, change = without_argument(evidence.code, *asked[0], "jit_compile") if len(asked) == 1 else (0, "")
     place = place_of(asked[0][0], begin or asked[0][1]) if asked else ""
-    without = f"leave out jit_compile=True{f': {quoted(change, 100)}' if change else ''}"
     yield Case(
         percent,
         finding=f"XLA compiles {_units.count(found.programs)} programs: {_units.percent(percent)} of the cell's time"
         f"{at(place)}",
         evidence=f"That took {_units.milliseconds(found.total_ms)}. XLA compiles a function anew for each shape that "
         "it is given, such as batches of sequences that are padded to different lengths, and smaller last batches.",
-        fix=f"{without[:1].upper()}{without[1:]}. Or give the batches one shape: pad to one length, and in training "
-        "drop the smaller last batch (drop_remainder=True).",
+        fix="Leave out jit_compile=True. Or give the batches one shape: pad to one length, and in training drop the "
+        "smaller last batch (drop_remainder=True).",
         place=place,
         change=change,
     )

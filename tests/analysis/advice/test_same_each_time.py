@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tfprof_nb.analysis.source.same_each_time import same_each_time
+from tfprof_nb.analysis.advice.rules.python.same_tensor_each_step import same_each_time
 
 MADE = "x = tf.constant(table, tf.float32)"
 
