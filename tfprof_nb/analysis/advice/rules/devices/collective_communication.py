@@ -1,5 +1,3 @@
-"""Devices that wait for one another."""
-
 from tfprof_nb.analysis.advice import UNKNOWN, Case, Cases, Earlier, Evidence, Rule
 
 RULE = Rule(

@@ -1,5 +1,3 @@
-"""Devices that copy arrays for much of each step."""
-
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 
 RULE = Rule(

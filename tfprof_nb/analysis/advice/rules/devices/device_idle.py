@@ -1,5 +1,3 @@
-"""A device without work in much of each step."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 

@@ -1,5 +1,3 @@
-"""Several devices that wait for their data."""
-
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.verdict import MODERATELY_PERCENT
 

@@ -1,5 +1,3 @@
-"""A device with tensor cores that computes in 32 bit."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.advice.rules.devices._architectures import ARCHITECTURES, has_architecture

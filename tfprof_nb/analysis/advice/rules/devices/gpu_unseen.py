@@ -1,5 +1,3 @@
-"""A GPU of the machine that TensorFlow does not see."""
-
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 
 _FIX = (

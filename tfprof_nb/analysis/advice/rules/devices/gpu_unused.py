@@ -1,5 +1,3 @@
-"""A program that ran on the CPU, although a GPU was visible."""
-
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 
 _FIX = (

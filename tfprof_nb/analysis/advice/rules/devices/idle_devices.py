@@ -1,5 +1,3 @@
-"""Devices without work beside others that have some."""
-
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 
 # What `tf.distribute` calls the ops of each replica but the first.

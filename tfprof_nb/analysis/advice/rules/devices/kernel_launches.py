@@ -1,5 +1,3 @@
-"""Time that goes into launching short kernels."""
-
 import numpy as np
 import pandas as pd
 

@@ -1,5 +1,3 @@
-"""Convolutions that convert their data between layouts."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 

@@ -1,5 +1,3 @@
-"""Results that are copied from the device in every step."""
-
 from tfprof_nb.analysis.advice import UNKNOWN, Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT
 

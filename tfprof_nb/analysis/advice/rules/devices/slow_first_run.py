@@ -1,5 +1,3 @@
-"""An op whose first run took long to start."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 

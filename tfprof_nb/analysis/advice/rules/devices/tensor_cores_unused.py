@@ -1,5 +1,3 @@
-"""Ops that tensor cores could compute, and other cores do."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.advice.rules.devices._architectures import has_architecture

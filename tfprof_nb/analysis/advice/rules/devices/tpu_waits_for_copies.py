@@ -1,5 +1,3 @@
-"""A TPU that waits for asynchronous copies."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 

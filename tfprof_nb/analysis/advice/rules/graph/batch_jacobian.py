@@ -1,5 +1,3 @@
-"""What to change about a Jacobian of all examples of a batch by all of them, of which only the diagonal matters."""
-
 import math
 import re
 

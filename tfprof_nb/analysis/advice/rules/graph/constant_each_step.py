@@ -1,5 +1,3 @@
-"""A value that is the same in every step, and computed in each."""
-
 import ast
 import textwrap
 from collections.abc import Sequence

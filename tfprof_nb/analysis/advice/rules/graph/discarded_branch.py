@@ -1,5 +1,3 @@
-"""What to change about a value that every step computes and `tf.where` then mostly throws away."""
-
 import ast
 from typing import NamedTuple
 

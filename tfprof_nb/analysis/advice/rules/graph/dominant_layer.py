@@ -1,5 +1,3 @@
-"""What to change about the layer that takes most of each step."""
-
 from typing import NamedTuple
 
 import pandas as pd

@@ -1,5 +1,3 @@
-"""The op that does most of the work."""
-
 import math
 
 from tfprof_nb import _units

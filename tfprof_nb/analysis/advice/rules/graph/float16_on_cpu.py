@@ -1,5 +1,3 @@
-"""16-bit floats in a program that runs on a CPU."""
-
 import re
 
 from tfprof_nb import _units

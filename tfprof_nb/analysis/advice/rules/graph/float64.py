@@ -1,5 +1,3 @@
-"""A model that computes in float64."""
-
 import re
 
 from tfprof_nb import _units

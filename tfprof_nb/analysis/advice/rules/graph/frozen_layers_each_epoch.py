@@ -1,5 +1,3 @@
-"""Layers in front of all that is trained, which compute the same in every epoch."""
-
 import re
 from collections.abc import Sequence
 from itertools import takewhile

@@ -1,5 +1,3 @@
-"""What to change about layers that prepare images, or make new ones of them, in front of the model."""
-
 import numpy as np
 
 from tfprof_nb import _units

@@ -1,5 +1,3 @@
-"""What to change about functions that make many small ops."""
-
 import pandas as pd
 
 from tfprof_nb import _units

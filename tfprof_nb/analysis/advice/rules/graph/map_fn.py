@@ -1,5 +1,3 @@
-"""What to change about `tf.map_fn`, which runs its function for one element after another."""
-
 import ast
 import re
 

@@ -1,5 +1,3 @@
-"""What to change where the result of each op is checked for NaN and infinity."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at
 from tfprof_nb.analysis.step_ops.small_ops import cost_of

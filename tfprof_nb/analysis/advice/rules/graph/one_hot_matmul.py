@@ -1,5 +1,3 @@
-"""What to change about one-hot vectors that are multiplied by a matrix: an embedding looks the rows up."""
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""An optimizer that updates all rows of a large embedding table, in steps that look few rows up."""
-
 import numpy as np
 
 from tfprof_nb import _units

@@ -1,5 +1,3 @@
-"""What to change about recurrent layers that go through long sequences, where the program pads these."""
-
 import re
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""What to change about the differences of all pairs of rows: their squares follow from one product of matrices."""
-
 import ast
 import math
 from typing import NamedTuple

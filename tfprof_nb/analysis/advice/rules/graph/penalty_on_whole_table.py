@@ -1,5 +1,3 @@
-"""A penalty on all rows of a large embedding table, in steps that look few rows up."""
-
 import re
 
 import numpy as np

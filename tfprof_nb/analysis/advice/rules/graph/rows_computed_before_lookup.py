@@ -1,5 +1,3 @@
-"""What to change about rows of a large table that are all computed, where a step then looks up few of them."""
-
 import math
 from collections.abc import Iterator
 from typing import NamedTuple

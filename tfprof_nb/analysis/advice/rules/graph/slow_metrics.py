@@ -1,5 +1,3 @@
-"""What to change about metrics that take much of each step."""
-
 import re
 
 import numpy as np

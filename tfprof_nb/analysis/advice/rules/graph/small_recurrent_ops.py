@@ -1,5 +1,3 @@
-"""What to change about recurrent layers whose loops over time run ops too small for the time to start them."""
-
 import math
 
 from tfprof_nb import _units

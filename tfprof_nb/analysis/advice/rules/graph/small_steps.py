@@ -1,5 +1,3 @@
-"""Steps that are so small that starting their ops takes most of the time."""
-
 import re
 from collections.abc import Collection
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""What to change about a softmax over very many classes: training one of them computes the scores of all."""
-
 import re
 
 import numpy as np

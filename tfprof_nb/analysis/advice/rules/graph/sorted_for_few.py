@@ -1,5 +1,3 @@
-"""What to change about long rows that are sorted for their first few numbers."""
-
 import ast
 from typing import NamedTuple
 

@@ -1,5 +1,3 @@
-"""What to change about a sparse matrix that is made dense to be multiplied."""
-
 import numpy as np
 
 from tfprof_nb import _units

@@ -1,5 +1,3 @@
-"""What to change about a tensor of a loop in a graph that each pass copies, to write a part of it."""
-
 import ast
 import math
 import re

@@ -1,5 +1,3 @@
-"""What to change about tf.print in every step."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted
 

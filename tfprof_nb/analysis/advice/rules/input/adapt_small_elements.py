@@ -1,5 +1,3 @@
-"""What to change about preprocessing layers that learn from a dataset (`adapt`), outside the steps."""
-
 import numpy as np
 
 from tfprof_nb import _units

@@ -1,5 +1,3 @@
-"""The pipeline that Keras makes of arrays."""
-
 from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import line_of_stage, of_keras, shown_stage

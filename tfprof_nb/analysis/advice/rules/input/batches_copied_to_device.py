@@ -1,5 +1,3 @@
-"""Batches that are copied to the device while it waits."""
-
 import math
 
 from tfprof_nb import _units

@@ -1,5 +1,3 @@
-"""Data that is taken from a DataFrame row by row."""
-
 import re
 
 import pandas as pd

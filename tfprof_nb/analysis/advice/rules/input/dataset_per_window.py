@@ -1,5 +1,3 @@
-"""Windows of a series of which each is a dataset of its own."""
-
 from tfprof_nb.analysis.advice import Evidence, at
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._stages import FUNCTIONS, OPENING, stage_of, stages

@@ -1,5 +1,3 @@
-"""Elements that a pipeline makes and then drops."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule

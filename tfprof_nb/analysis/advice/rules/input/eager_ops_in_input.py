@@ -1,5 +1,3 @@
-"""TensorFlow's ops that Python starts one by one to make the data."""
-
 import pandas as pd
 
 from tfprof_nb.analysis.advice import Evidence, at

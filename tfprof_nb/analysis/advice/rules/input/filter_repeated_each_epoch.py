@@ -1,5 +1,3 @@
-"""A filter that decides on the same elements in each of several epochs."""
-
 import ast
 import re
 

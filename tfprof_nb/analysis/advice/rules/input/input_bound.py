@@ -1,5 +1,3 @@
-"""Steps that wait for their data."""
-
 import math
 
 import pandas as pd

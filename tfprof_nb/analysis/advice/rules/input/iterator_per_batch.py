@@ -1,5 +1,3 @@
-"""Loops that make an iterator for each batch."""
-
 from dataclasses import replace
 
 from tfprof_nb import _units

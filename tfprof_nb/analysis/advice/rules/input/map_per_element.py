@@ -1,5 +1,3 @@
-"""A map that is called for each example of a batch."""
-
 import re
 
 from tfprof_nb import _units

@@ -1,5 +1,3 @@
-"""A map that does the same work in each of several epochs."""
-
 from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, from_busy_cores
 from tfprof_nb.analysis.advice.rules.input._kept import PASSES_WORTH_KEEPING, kept_behind_map, may_be_kept, without_code

@@ -1,5 +1,3 @@
-"""A file of arrays that is read anew for each element."""
-
 from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._python import python_source

@@ -1,5 +1,3 @@
-"""What to change about threads that wait for the end of an old iterator of tf.data."""
-
 import math
 
 from tfprof_nb import _units

@@ -1,5 +1,3 @@
-"""A PyDataset that makes the same batches in each of several epochs."""
-
 from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._kept import PASSES_WORTH_KEEPING

@@ -1,5 +1,3 @@
-"""A function in Python that a map calls."""
-
 import re
 
 from tfprof_nb.analysis.advice import Evidence

@@ -1,5 +1,3 @@
-"""Python that makes the same data in each of several epochs."""
-
 import re
 
 from tfprof_nb.analysis.advice import Evidence

@@ -1,5 +1,3 @@
-"""A map that works on one element at a time."""
-
 from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, in_parallel
 from tfprof_nb.analysis.advice.rules.input._stages import (

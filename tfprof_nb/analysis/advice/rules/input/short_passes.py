@@ -1,5 +1,3 @@
-"""Passes over the data that are shorter than their start."""
-
 import pandas as pd
 
 from tfprof_nb import _units

@@ -1,5 +1,3 @@
-"""A shuffle buffer that is filled with finished elements."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Evidence, at
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule

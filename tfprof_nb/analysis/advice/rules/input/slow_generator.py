@@ -1,5 +1,3 @@
-"""A generator in Python that makes the data."""
-
 import re
 
 from tfprof_nb.analysis.advice import Evidence

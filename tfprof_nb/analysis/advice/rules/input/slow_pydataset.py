@@ -1,5 +1,3 @@
-"""A PyDataset that makes its batches too slowly."""
-
 import re
 
 from tfprof_nb import _units

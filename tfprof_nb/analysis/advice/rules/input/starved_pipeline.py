@@ -1,5 +1,3 @@
-"""A pipeline whose stages are quick, but seem to get no core."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule

@@ -1,5 +1,3 @@
-"""Validation, and not training, that waits for its data."""
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,5 +1,3 @@
-"""What to change about free memory that lies in pieces."""
-
 import math
 
 import pandas as pd

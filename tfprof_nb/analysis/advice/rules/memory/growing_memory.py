@@ -1,5 +1,3 @@
-"""What to change about memory that grows from step to step."""
-
 import math
 import re
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""What to change about a loop that calls `fit` again and again for one model: each call starts anew."""
-
 import ast
 
 import pandas as pd

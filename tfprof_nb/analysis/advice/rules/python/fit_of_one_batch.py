@@ -1,5 +1,3 @@
-"""Calls of fit that train on one batch each."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, in_code
 from tfprof_nb.analysis.source.code import line_at

@@ -1,5 +1,3 @@
-"""Lines that write summaries, checkpoints and models very often."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, in_code, training_ms
 from tfprof_nb.analysis.advice.rules.python._time import (

@@ -1,5 +1,3 @@
-"""A model without weights to train that is trained."""
-
 import ast
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,5 +1,3 @@
-"""A line that joins an array or tensor to itself and a new part, in each step."""
-
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted
 from tfprof_nb.analysis.advice.rules.python._joined import joined_once
 from tfprof_nb.analysis.advice.rules.python._time import NAMED, told_by_python

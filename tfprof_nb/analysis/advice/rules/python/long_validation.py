@@ -1,5 +1,3 @@
-"""Validation that takes longer than the training."""
-
 import pandas as pd
 
 from tfprof_nb import _units

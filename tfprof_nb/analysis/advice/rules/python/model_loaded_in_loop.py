@@ -1,5 +1,3 @@
-"""A model that is loaded from its file again and again."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, in_code
 

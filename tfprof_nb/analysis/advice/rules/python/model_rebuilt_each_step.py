@@ -1,5 +1,3 @@
-"""A model that is built again and again."""
-
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.advice.rules.python._models import BUILDING, working
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, FEWER_SAVED

@@ -1,5 +1,3 @@
-"""A callback that calls predict again and again."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted
 from tfprof_nb.analysis.advice.rules.python._callbacks import methods

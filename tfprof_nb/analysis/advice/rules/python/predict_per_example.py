@@ -1,5 +1,3 @@
-"""Calls of predict or evaluate that take longer to start than to run."""
-
 import pandas as pd
 
 from tfprof_nb import _units

@@ -1,5 +1,3 @@
-"""What to change about Python functions that a graph of the program calls, such as a loss in NumPy."""
-
 import ast
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass

@@ -1,5 +1,3 @@
-"""Python that takes much of the cell's time before or after the steps."""
-
 import numpy as np
 
 from tfprof_nb import _units

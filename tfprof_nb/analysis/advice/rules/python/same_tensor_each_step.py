@@ -1,5 +1,3 @@
-"""What to change where a loop makes the same tensor in each of its passes."""
-
 import ast
 from collections.abc import Iterator
 

@@ -1,5 +1,3 @@
-"""A callback that takes much of the steps, or of the training."""
-
 import ast
 import re
 from typing import NamedTuple

@@ -1,5 +1,3 @@
-"""Lines that wait for the result of each step."""
-
 import re
 
 import pandas as pd

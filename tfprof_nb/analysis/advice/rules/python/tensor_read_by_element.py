@@ -1,5 +1,3 @@
-"""What to change about a loop that reads a tensor element by element."""
-
 import pandas as pd
 
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted, training_ms

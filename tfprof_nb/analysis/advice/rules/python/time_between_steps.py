@@ -1,5 +1,3 @@
-"""What to look at where much of the time lies between the steps."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 

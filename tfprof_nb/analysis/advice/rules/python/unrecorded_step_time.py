@@ -1,5 +1,3 @@
-"""Time of the steps that is not recorded."""
-
 from tfprof_nb.analysis.advice import UNKNOWN, Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.advice.rules.python._time import NAMED
 from tfprof_nb.analysis.advice.rules.python._unexplained import (

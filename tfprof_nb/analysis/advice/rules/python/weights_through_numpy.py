@@ -1,5 +1,3 @@
-"""Weights that are copied through NumPy."""
-
 import ast
 from typing import NamedTuple
 

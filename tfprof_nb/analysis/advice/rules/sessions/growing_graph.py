@@ -1,5 +1,3 @@
-"""A session whose graph grows in each pass of a loop."""
-
 import re
 
 from tfprof_nb import _units

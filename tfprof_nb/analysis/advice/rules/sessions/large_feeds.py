@@ -1,5 +1,3 @@
-"""A session that copies large fed values in each run."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, in_code, training_ms
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, MIN_SAMPLES

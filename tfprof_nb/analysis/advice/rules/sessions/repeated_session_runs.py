@@ -1,5 +1,3 @@
-"""Several runs of a session that are fed the same."""
-
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, training_ms
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, MIN_SAMPLES
 from tfprof_nb.analysis.advice.rules.sessions import SESSION_RUN

@@ -1,5 +1,3 @@
-"""`compile` in a loop over trainings of one model."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted
 from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY, new_functions

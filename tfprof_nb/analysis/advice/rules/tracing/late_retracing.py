@@ -1,5 +1,3 @@
-"""A step in the middle of the run that traced."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.advice.rules.tracing._remedies import remedy, shown_name

@@ -1,5 +1,3 @@
-"""A cell that traces for longer than it computes."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.advice.rules.tracing._long import long_tracing

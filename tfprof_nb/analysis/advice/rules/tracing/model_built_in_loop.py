@@ -1,5 +1,3 @@
-"""A loop that makes the same model anew for each training."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted
 from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY, iterating_phases, new_functions

@@ -1,5 +1,3 @@
-"""A tf.function that is traced anew for each Python number."""
-
 from tfprof_nb.analysis.advice import Cases, Earlier, Evidence
 from tfprof_nb.analysis.advice.rules.tracing._retracing import retracing_rule, traced_again
 

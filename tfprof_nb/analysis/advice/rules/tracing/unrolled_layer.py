@@ -1,5 +1,3 @@
-"""Recurrent layers with unroll=True."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.advice.rules.tracing._long import UNROLL, long_tracing

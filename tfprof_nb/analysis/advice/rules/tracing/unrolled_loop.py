@@ -1,5 +1,3 @@
-"""A Python loop in a function that makes most of its graph."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted
 from tfprof_nb.analysis.advice.rules.tracing._long import long_tracing

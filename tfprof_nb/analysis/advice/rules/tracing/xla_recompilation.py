@@ -1,5 +1,3 @@
-"""Programs that XLA compiles, one for each new shape."""
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at
 from tfprof_nb.analysis.source.code import place_of
