@@ -8,6 +8,7 @@ import pytest
 
 import tfprof_nb as tp
 from builders import XSpace
+from tfprof_nb.formats.marks import OPS_END
 from tfprof_nb.pending_run import PendingRun
 
 
@@ -47,6 +48,23 @@ def test_a_damaged_sidecar_is_told_in_the_overview(two_hosts):
     (file,) = two_hosts.rglob("alpha.xplane.pb")
     file.with_name("alpha.tfprof.json.gz").write_bytes(b"no gzip")
     assert any("alpha.tfprof.json.gz" in note for note in tp.load(two_hosts).overview.notes)
+
+
+def test_pages_say_whether_their_sums_are_of_all_steps(tmp_path):
+    """Of six steps, the ops of three were recorded."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for number in range(6):
+        python.event("train", start_us=1000 * number, duration_us=900, step_num=number, _r=1)
+        if number < 3:
+            python.event("MatMul:MatMul", start_us=1000 * number + 200, duration_us=450)
+    python.event(OPS_END, start_us=3000, duration_us=1)
+    p = tp.load(space.write(tmp_path / "host.xplane.pb"))
+    assert p.ops.table["occurrences"].tolist() == [6]
+    for result in (p.ops, p.source, p.flame):
+        assert result.notes[0].startswith("Ops were recorded in 3 of 6 steps: the times and runs of ops are estimated")
+    for result in (p.memory, p.tf_data):
+        assert result.notes[0].startswith("Ops were recorded in 3 of 6 steps: sums are those of the recorded ones")
 
 
 def test_results_are_computed_once(two_hosts):

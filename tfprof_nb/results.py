@@ -201,7 +201,8 @@ class Results:
     @_kept(Ops)
     def ops(self) -> Ops:
         """Time by op, on hosts and devices."""
-        return self._page("ops", ops(self.data.forests, self.data.graphs, self.data.groupings))
+        found = ops(self.data.forests, self.data.graphs, self.data.groupings)
+        return self._page("ops", self._in_part(found, _ESTIMATED))
 
     @_kept(Overview)
     def overview(self) -> Overview:
@@ -273,7 +274,7 @@ class Results:
         if data.reduced:
             return self._page("source", _noted(self._one_host.source, self._only("source", self._one_host)))
         lines = source(data.forests, data.graphs, data.cells, data.labels, data.groupings)
-        return self._page("source", self._in_part(lines))
+        return self._page("source", self._in_part(lines, _ESTIMATED))
 
     @_kept(Python)
     def python(self) -> Python:
@@ -285,7 +286,8 @@ class Results:
     def flame(self) -> Flame:
         """Time of ops by name scope, and of Python by call, as flame graphs."""
         data = self.data
-        return self._page("flame", self._in_part(flame(self.ops, data.forests, data.stacks, data.names_of_files)))
+        found = flame(self.ops, data.forests, data.stacks, data.names_of_files)
+        return self._page("flame", self._in_part(found, _ESTIMATED))
 
     @_kept(Layers)
     def layers(self) -> Layers:
@@ -435,11 +437,14 @@ class Results:
         # A trace that was written by `to_chrome_trace` holds those made from its events, too.
         return [*recorded_counters(self.data.forests, {counter.name for counter in made}), *made]
 
-    def _in_part(self, result: R) -> R:
-        """Let a result that sums up ops say of which steps these are, where ops of some were not recorded."""
+    def _in_part(self, result: R, of_the_rest: str = "") -> R:
+        """Let a result say of which steps its ops are, where those of some were not recorded, and what of the rest."""
         table = self.steps.table
         if not table["ops_recorded"].all():
-            result.notes = [_IN_PART.format(int(table["ops_recorded"].sum()), len(table)), *result.notes]
+            result.notes = [
+                _IN_PART.format(int(table["ops_recorded"].sum()), len(table), of_the_rest or _LEFT_OUT),
+                *result.notes,
+            ]
         return result
 
     def _page(self, name: str, result: R) -> R:
@@ -451,9 +456,9 @@ class Results:
         return result.shown_by(partial(dashboard.page_by_itself, self, name))
 
 
-_IN_PART = (
-    "Ops were recorded in {:,} of {:,} steps: sums are those of the recorded ones (%%tfprofile --all records all)."
-)
+_IN_PART = "Ops were recorded in {:,} of {:,} steps: {} (%%tfprofile --all records all)."
+_LEFT_OUT = "sums are those of the recorded ones"
+_ESTIMATED = "the times and runs of ops are estimated for all steps from these"
 
 
 def _noted(result: R, note: str) -> R:

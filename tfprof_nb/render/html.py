@@ -232,7 +232,9 @@ def network(panel: Network, picture: Markup, *, enlarged: bool = False) -> Marku
     screen with it.
     """
     body = chain(panel) if is_chain(panel) else element("div", picture, style="overflow-x:auto")
-    button = element("button", "Fill the screen", type="button", class_="tfp-enlarge", style=_ENLARGE)
+    button = element(
+        "button", "Fill the screen", type="button", class_="tfp-enlarge", style=_ENLARGE, title="Escape: back"
+    )
     return element("div", titled(panel.title, body, action=button if enlarged else ""), class_="tfp-network")
 
 
