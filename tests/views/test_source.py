@@ -53,7 +53,7 @@ def tables(found):
 def test_the_answer_names_the_line_that_took_longest_and_the_one_with_the_ops():
     slowest, heaviest, layer, *_ = panels(result())
     assert slowest == Note(
-        "Line 4, `f(y)`, took longest: 2.00 ms, 100% of the cell's time.",
+        "Line 4, `f(y)`, took longest: 2.00 ms, 100% of the time of all lines.",
         "answer",
         [Link("Show in the trace", "Trace", "cell line 4")],
     )
@@ -69,7 +69,7 @@ def test_a_line_that_only_calls_names_the_slowest_line_of_its_functions():
     inner = (("load", "In[2]", 5, 1.5), ("<module>", "cell", 4, 0.2))
     slowest, *_ = panels(result(), *inner)
     assert slowest.text == (
-        "Line 4, `f(y)`, took longest: 2.00 ms, 100% of the cell's time. In the functions that it calls, `load` "
+        "Line 4, `f(y)`, took longest: 2.00 ms, 100% of the time of all lines. In the functions that it calls, `load` "
         "(In[2] line 5) took longest: 1.50 ms, 75.0% of it (sampled)."
     )
     (table,) = (panel for panel in panels(result(), *inner) if getattr(panel, "title", "").endswith("sampled"))

@@ -123,7 +123,7 @@ def _answers(source: SourceLines, python: Python) -> list[Note]:
     answers: list[tuple[str, list[Link]]] = []
     if slowest:
         text = f"{_where(slowest)} took longest: {_units.milliseconds(slowest['self_ms'])}"
-        share = f"{_units.share(slowest['share'])} of the cell's time."
+        share = f"{_units.share(slowest['share'])} of the time of all lines."
         answers.append((f"{text}, {share}{_inside(slowest, python)}", _links(slowest)))
     if heaviest:
         same = slowest and (slowest["file"], slowest["line"]) == (heaviest["file"], heaviest["line"])
