@@ -14,6 +14,8 @@ from tfprof_nb._errors import TfprofError
 from tfprof_nb.capture.trial import turns
 from tfprof_nb.trials import Change, put_into_notebook, tried
 
+pytestmark = pytest.mark.tensorflow
+
 MODEL = """
 import os, random, keras, numpy as np, tensorflow as tf
 keras.utils.set_random_seed(3)
