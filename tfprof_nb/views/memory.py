@@ -102,9 +102,10 @@ def _allocator(memory: Memory, name: str, process_bytes: float) -> list[Panel]:
 
 def _headline(name: str, numbers: dict[str, Any], live: pd.DataFrame) -> str:
     """Say how much was in use at the peak, and what the largest part of it was."""
-    peak = f"{_units.shorten(_plain(name), 60)} peaks at {_units.size(numbers['peak_bytes'])}."
+    allocator = _units.shorten(" ".join(_plain(name).split()), 60)  # a name may hold ends of lines
+    peak = f"{allocator} peaks at {_units.size(numbers['peak_bytes'])}."
     for largest in live.nlargest(1, "allocation_bytes").to_dict("records"):
-        size, op = _units.size(largest["allocation_bytes"]), without_calls(str(largest["op_name"]))
+        size, op = _units.size(largest["allocation_bytes"]), without_calls(" ".join(str(largest["op_name"]).split()))
         if op == BEFORE_CAPTURE:
             return f"{peak} {size} of it was allocated before the capture, mostly the model's weights."
         if op:
