@@ -149,6 +149,10 @@ def test_what_a_long_line_changes_is_seen_in_a_narrow_window(fit):
         assert parts.evaluate_all("parts => parts.every((part) => part.scrollWidth <= part.clientWidth)"), (
             "lines are told"
         )
+        wide = ".tfp-view .widget-html-content:visible"
+        assert fit.page.locator(wide).evaluate_all(
+            "all => all.every((one) => one.scrollWidth <= one.parentElement.clientWidth)"
+        ), "nothing is wider than the page"
         fit.page.set_viewport_size({"width": 1280, "height": 900})
 
 

@@ -29,7 +29,11 @@ _SCALE = 100.0
 _MAX_HEADLINE = 400
 _NAMED = 0.1  # of a bar, for a name in it
 _QUIET = "opacity:.62;font-size:12px;white-space:nowrap"
-_STRIP = "display:flex;gap:1px;height:26px;border-radius:4px;overflow:hidden;white-space:nowrap;line-height:18px"
+# Its names make the page no wider.
+_STRIP = (
+    "width:0;min-width:100%;display:flex;gap:1px;height:26px;border-radius:4px;overflow:hidden;white-space:nowrap;"
+    "line-height:18px"
+)
 _SWATCH = "display:inline-block;width:10px;height:10px;margin-right:5px;background-color:"
 
 
