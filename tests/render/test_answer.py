@@ -96,7 +96,7 @@ def test_text_has_the_diff():
 
 def test_a_bar_is_divided_as_its_parts_and_names_those_that_are_wide():
     html = answer.split(Split("", [Part("a", 99.0, "#0072B2"), Part("narrow", 1.0, "#999999")]))
-    assert re.findall(r"width:([\d.]+)%", html) == ["99.00", "1.00"]
+    assert re.findall(r"\"width:([\d.]+)%", html) == ["99.00", "1.00"]
     assert ">narrow 1.00 ms<" not in html
     assert ">a 99.0 ms<" in html
     assert "narrow 1.00 ms (1.0%)" in html  # in the legend
