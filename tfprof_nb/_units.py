@@ -123,7 +123,7 @@ def duration(ps: float) -> str:
     if not math.isfinite(ps):
         return MISSING
     for scale, unit in _TIME_UNITS:
-        if abs(ps) >= scale:
+        if float(f"{abs(ps) / scale:.2e}") >= 1:  # as it is written: 999.6 µs are 1.00 ms
             return f"{number(ps / scale)} {unit}"
     return "0 s"
 

@@ -76,7 +76,8 @@ export function flops(value: number): string {
 /** A duration in the largest unit of which it is at least one. */
 export function duration(ps: Picoseconds): string {
   if (!Number.isFinite(ps)) return MISSING;
-  const found = TIME_UNITS.find(([size]) => Math.abs(ps) >= size);
+  // As it is written: 999.6 µs are 1.00 ms.
+  const found = TIME_UNITS.find(([size]) => Number((Math.abs(ps) / size).toPrecision(3)) >= 1);
   return found ? `${significant(ps / found[0])} ${found[1]}` : "0 s";
 }
 

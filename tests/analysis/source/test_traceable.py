@@ -1,7 +1,7 @@
 """What keeps a function from running as a graph."""
 
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.traceable import uses_values
+from tfprof_nb.analysis.source.traceable import has_effects, uses_values
 
 
 def test_code_that_needs_values_cannot_be_traced():
@@ -18,3 +18,8 @@ def plain(x):
     code = Code({"cell": text})
     told = [uses_values(code, "cell", line) for line in (2, 4, 6, 8, 3)]
     assert told == ["np.mean", "x[0].numpy", "int()", "", ""]
+
+
+def test_what_converts_tensors_has_no_effects_and_what_writes_has():
+    code = Code({"cell": "def split(x):\n    return pieces(x).to_tensor()\ndef kept(x):\n    x.to_csv('x')"})
+    assert [has_effects(code, "cell", line) for line in (1, 3)] == [False, True]

@@ -75,6 +75,13 @@ class Evidence:
         return bool(self.overview.summary["keras_backend"])
 
     @property
+    def steady_ms(self) -> float:
+        """The time of the capture without the steps that warm up, whose tracing longer training hides."""
+        summary = self.overview.summary
+        warm_up_ms = float(summary["warm_up_steps_ms"])
+        return float(summary["capture_ms"]) - (0.0 if math.isnan(warm_up_ms) else warm_up_ms)
+
+    @property
     def ran_on_device(self) -> bool:
         """Whether any op ran on a GPU or a TPU."""
         return bool(self.overview.summary["device_cores"]) or bool((self.ops.table["side"] == "device").any())

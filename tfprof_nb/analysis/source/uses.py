@@ -11,7 +11,10 @@ from tfprof_nb.analysis.source.syntax import holds, name_of, names_in
 Use = Literal["validation", "batch", "record", ""]
 
 _MODULES = ("np", "numpy", "pd", "tf", "math", "keras", "K", "scipy", "stats", "metrics")
-_RECORDING = re.compile(r"append|extend|add|print|log|info|debug|write\w*|save\w*|to_\w+|dump|scalar|histogram|image")
+_CONVERTS = "to_(?:tensor|dense|sparse|categorical)"  # computes a tensor, as opposed to `to_csv`
+_RECORDING = re.compile(
+    rf"append|extend|add|print|log|info|debug|write\w*|save\w*|(?!{_CONVERTS}\Z)to_\w+|dump|scalar|histogram|image"
+)
 
 
 def use_of(code: Code, file: str, line: int) -> Use:

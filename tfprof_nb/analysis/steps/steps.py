@@ -308,7 +308,7 @@ _RUNS_OF_SESSIONS = (
     "Steps are inferred: nothing marks them, so each run of a session counts as a step. Where a step has several runs, "
     "wrap it in `with tfprof_nb.step(i):` to measure it as a whole."
 )
-_ELSEWHERE = (
+ELSEWHERE = (
     "Keras runs on {} here, whose ops TensorFlow's profiler does not record. The profile has the steps, callbacks, "
     "lines of Python, tf.data and memory of this program, and no ops, kernels or layers."
 )
@@ -336,7 +336,7 @@ def _notes(table: pd.DataFrame, measured: pd.DataFrame, source: str, loops: Sequ
     told = _RUNS_OF_SESSIONS if by_session else _SOURCE_NOTES.get(source, "").format(_inferred_from(table, loops))
     notes = [told] if told else []
     if backend:
-        notes.append(_ELSEWHERE.format(backend))
+        notes.append(ELSEWHERE.format(backend))
     elif not table["ops_recorded"].all():
         notes.append(recorded_note(table, measured))
     if (hosts := table["host"].nunique()) > 1:

@@ -1,7 +1,5 @@
 import re
 
-import numpy as np
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.source.code import place_of
@@ -37,10 +35,9 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     ops = evidence.step_ops()
     if not ops.steps:
         return
-    summary = evidence.overview.summary
     # Of the time without the steps that trace: only in measured steps do metrics take their share.
-    rest_ms = float(summary["capture_ms"]) - float(np.nan_to_num(summary["warm_up_steps_ms"]))
-    steps_share = min(1.0, float(summary["measured_steps_ms"]) / rest_ms) if rest_ms > 0 else 1.0
+    rest_ms, measured_ms = evidence.steady_ms, float(evidence.overview.summary["measured_steps_ms"])
+    steps_share = min(1.0, measured_ms / rest_ms) if rest_ms > 0 else 1.0
     share = ops.share(ops.ran(ops.graphs.nodes["phase"].eq("metrics").to_numpy(bool)))
     percent = 100 * share.alone
     found = list(evidence.code.find(_WITH_THRESHOLDS))

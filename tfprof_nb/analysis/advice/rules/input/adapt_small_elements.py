@@ -1,5 +1,3 @@
-import numpy as np
-
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted
 from tfprof_nb.analysis.source.code import place_of
@@ -34,8 +32,7 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    summary, calls = evidence.overview.summary, evidence.python.calls
-    whole_ms = float(summary["capture_ms"]) - float(np.nan_to_num(summary["warm_up_steps_ms"]))
+    calls, whole_ms = evidence.python.calls, evidence.steady_ms
     calls = calls[calls["call"].astype(str).str.endswith(".adapt") & (calls["thread"] == "main")]
     for (file, line), rows in calls.groupby(["file", "line"], sort=False):
         time_ms = float(rows["self_ms"].sum())

@@ -21,13 +21,11 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    summary = evidence.overview.summary
-    whole_ms = float(summary["capture_ms"]) - float(np.nan_to_num(summary["warm_up_steps_ms"]))
-    table = evidence.python.table
+    table, whole_ms = evidence.python.table, evidence.steady_ms
     table = table[(table["thread"] == "main") & ~table["library"].isin(FRAMEWORKS) & (table["line"] > 0)]
     own = np.where(table["function"] == "<module>", table["line"], 0)
     where = ", outside the steps" if len(evidence.steps.table) else ""
-    left_out = " Warm-up is left out of the share." if summary["warm_up_steps_ms"] > 0 else ""
+    left_out = " Warm-up is left out of the share." if evidence.overview.summary["warm_up_steps_ms"] > 0 else ""
     for (function, file, _), rows in table.groupby(["function", "file", own], sort=False):
         time_ms = float(rows["outside_ms"].sum())
         percent = 100 * time_ms / whole_ms if whole_ms > 0 else 0.0

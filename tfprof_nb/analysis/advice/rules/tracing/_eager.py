@@ -4,7 +4,7 @@ from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rule import TRACING_MS
 from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.code import line_at
-from tfprof_nb.analysis.source.traceable import gets_numbers, has_effects, makes_objects
+from tfprof_nb.analysis.source.traceable import draws, gets_numbers, has_effects, makes_objects
 
 MOSTLY_EAGER_PERCENT = 50.0
 EAGER_IN = ("Keras", "TensorFlow")
@@ -14,6 +14,7 @@ TRACED_MODEL = (
     "Call a traced form of it: `traced = tf.function({0})` before the loop, and `traced(...)` in place of `{0}(...)`. "
     "Its ops then run as one graph."
 )
+ONCE = "would run once, when the function is traced, and give the same numbers in every call"
 _EAGER_PERCENT = 10.0
 _GRAPH = 0.1  # of the time between ops: what starting them in a graph takes
 
@@ -70,3 +71,12 @@ def decorated(function: str, change: str) -> str:
         f"Put @tf.function above {before}. Its ops then run as one graph; Python code in it, such as print or "
         ".numpy(), runs only when it is traced."
     )
+
+
+def split(function: str, needs: str) -> str:
+    """Say what to put into a tf.function where a function cannot be one: it has effects, or code that needs values."""
+    into = f"Put what {function} computes with tensors into a function of its own with @tf.function"
+    if draws(needs):
+        return f"{into}, and pass it the random numbers, or draw them with tf.random: `{needs}` {ONCE}."
+    why = f": `{needs}` needs values, which do not exist while a function is traced" if needs else ""
+    return f"{into}, and leave the rest outside{why}. For a single model, `model = tf.function(model)` does it."

@@ -43,7 +43,7 @@ def costliest_line(evidence: Evidence) -> EagerLine | None:
     file, line = lines.index[0]
     of_line = calls[(calls["file"] == file) & (calls["line"] == line)]
     function = str(of_line["function"].iloc[0])
-    definition = _traceable(evidence, file, function)
+    definition = traceable(evidence, file, function)
     own = calls[(calls["function"] == function) & (calls["file"] == file)] if definition else of_line
     percent = min(100.0, 100 * float(own["eager_ms"].sum()) / whole_ms)
     return EagerLine(str(file), int(line), function, definition, percent, own, of_line)
@@ -80,7 +80,7 @@ def _ops_per_step(evidence: Evidence) -> dict[tuple[str, int], float]:
     return {(str(file), int(line)): count / steps for file, line, count in rows}
 
 
-def _traceable(evidence: Evidence, file: str, function: str) -> int:
+def traceable(evidence: Evidence, file: str, function: str) -> int:
     """Return the line of the ``def`` of a function whose body can be a graph; 0 if it must run as it is."""
     line = evidence.code.definition(file, function) if function != "<module>" else 0
     forbids = uses_values(evidence.code, file, line) or not may_be_graph(evidence, function, place_of(file, line))

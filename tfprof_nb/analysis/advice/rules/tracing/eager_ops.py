@@ -16,6 +16,7 @@ from tfprof_nb.analysis.advice.rules.tracing._eager import (
     EAGER_IN,
     FETCHING_OPS,
     MOSTLY_EAGER_PERCENT,
+    ONCE,
     SAVED,
     TRACED_MODEL,
     decorated,
@@ -24,6 +25,7 @@ from tfprof_nb.analysis.advice.rules.tracing._eager import (
     may_be_graph,
     runs_eagerly,
     runs_functions,
+    split,
 )
 from tfprof_nb.analysis.source.calls import called_model
 from tfprof_nb.analysis.source.code import line_at, place_of
@@ -36,7 +38,6 @@ _NOT_EAGERLY = "Put @tf.function on the function that runs a step."
 _INTO_ITS_OWN = "Put what this line computes into a function with @tf.function, and call that."
 _ASKED_TO_RUN_EAGERLY = r"(run_eagerly *= *(?!False\b|None\b|=)\S|tf\.config\.run_functions_eagerly\((?!False\b)\S)"
 _TRACED_BY_KERAS = ("train_step", "compute_loss", "compute_metrics", "call", "update_state")
-_ONCE = "would run once, when the function is traced, and give the same numbers in every call"
 _FIRST_WITH_TENSORS = (
     "Compute with TensorFlow's ops in {needing}: `{needs}` {why} (tf.random, "
     "tf.gather, tf.argsort and Keras' metrics replace most of NumPy). Then remove {what}."
@@ -88,7 +89,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         if asked
         else _NOT_EAGERLY_IN_KERAS
         if by_keras
-        else _split(function, needs)
+        else split(function, needs)
         if needs
         else _traced(evidence, function, place, change),
         place,
@@ -205,23 +206,12 @@ def _outside_library(table: pd.DataFrame, in_library: pd.DataFrame) -> pd.Series
     return pd.Series(times, dtype=np.float64)
 
 
-def _split(function: str, needs: str) -> str:
-    """Say what to put into a tf.function where a function needs values, which only exist outside of it."""
-    into = f"Put what {function} computes with tensors into a function of its own with @tf.function"
-    if draws(needs):
-        return f"{into}, and pass it the random numbers, or draw them with tf.random: `{needs}` {_ONCE}."
-    return (
-        f"{into}, and leave the rest outside: `{needs}` needs values, which do not exist while a function is traced. "
-        "For a single model, `model = tf.function(model)` does it."
-    )
-
-
 def _without(evidence: Evidence, asked: tuple[str, int], needing: str, needs: str) -> str:
     """Say which request for eager execution to remove, and what in the program must change before."""
     given = re.search(r"run_eagerly *= *[\w.]+", evidence.code.line(*asked))
     what = given[0].replace(" ", "") if given and _asks(evidence, asked) == "run_eagerly" else "the line"
     if needs:
-        why = _ONCE if draws(needs) else "needs values, which do not exist in a graph"
+        why = ONCE if draws(needs) else "needs values, which do not exist in a graph"
         return _FIRST_WITH_TENSORS.format(needing=needing, needs=needs, why=why, what=what)
     return f"Remove {what}: it is for debugging."
 

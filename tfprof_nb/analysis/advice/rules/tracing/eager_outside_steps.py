@@ -1,16 +1,10 @@
-"""A loop before or after the steps that runs its ops one by one."""
-
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import numpy as np
-
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice.evidence import Evidence
-from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, TRACING_MS, Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.rules.tracing._eager import EAGER_IN, decorated, may_be_graph
-from tfprof_nb.analysis.advice.rules.tracing._eager_lines import MANY_OPS, RUNS_GRAPHS, eager_ops
-from tfprof_nb.analysis.advice.wording import in_code
+from tfprof_nb.analysis.advice import IN_TENSORFLOW, TRACING_MS, Case, Cases, Earlier, Evidence, Rule, in_code
+from tfprof_nb.analysis.advice.rules.tracing._eager import EAGER_IN, decorated, split
+from tfprof_nb.analysis.advice.rules.tracing._eager_lines import MANY_OPS, RUNS_GRAPHS, eager_ops, traceable
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.traceable import uses_values
 
@@ -44,9 +38,7 @@ class _Call(NamedTuple):
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the loop that takes most of the cell's time outside of its steps, and what it calls in each pass."""
-    summary = evidence.overview.summary
-    whole_ms = float(summary["capture_ms"]) - float(np.nan_to_num(summary["warm_up_steps_ms"]))
+    whole_ms = evidence.steady_ms
     if not len(evidence.steps.table) or not whole_ms > 0:
         return
     times: dict[_Call, float] = {}
@@ -61,16 +53,16 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     loop = place_of(call.file, call.line)
     defined = evidence.code.definition(call.of_file, call.function) if call.function else 0
     place = place_of(call.of_file, defined) if defined else loop
-    fits = defined and may_be_graph(evidence, call.function, place)
-    fits = fits and not uses_values(evidence.code, call.of_file, defined)
-    change = f"@tf.function\n{evidence.code.line(call.of_file, defined)}" if fits else ""
+    fits = not defined or traceable(evidence, call.of_file, call.function)
+    change = f"@tf.function\n{evidence.code.line(call.of_file, defined)}" if defined and fits else ""
+    needs = uses_values(evidence.code, call.of_file, defined)
     what = f"{call.function} ({place})" if defined else loop
     yield Case(
         percent,
         f"Ops run one by one outside the steps: {what}",
         f"The loop around {in_code(loop, evidence.code.line(call.file, call.line))} spends "
         f"{_units.milliseconds(eager[call])} on ops that run outside any tf.function, where Python starts each.",
-        decorated(call.function if defined else "", change),
+        decorated(call.function if defined else "", change) if fits else split(call.function, needs),
         place,
         change,
         subject=call.function,
