@@ -14,10 +14,14 @@ def whole(x):
     return int(x)
 def plain(x):
     return tf.reduce_mean(net.float(x)) + tf.cast(x, tf.float32)
+def drawn(x):
+    return words[ops.argmax(x).item(0)]
+def kept(x):
+    return ops.convert_to_numpy(x)
 """
     code = Code({"cell": text})
-    told = [uses_values(code, "cell", line) for line in (2, 4, 6, 8, 3)]
-    assert told == ["np.mean", "x[0].numpy", "int()", "", ""]
+    told = [uses_values(code, "cell", line) for line in (2, 4, 6, 8, 3, 10, 12)]
+    assert told == ["np.mean", "x[0].numpy", "int()", "", "", "ops.argmax(x).item", "ops.convert_to_numpy"]
 
 
 def test_what_converts_tensors_has_no_effects_and_what_writes_has():

@@ -12,6 +12,7 @@ _MAKING = {
     *("evaluate", "train_on_batch", "predict_on_batch", "test_on_batch", "save", "open", "input", "numpy_function"),
 }
 _OF_OBJECTS = re.compile(r"\b(?:layers|optimizers|metrics|callbacks|applications|plt|saved_model)\.\w")
+_TO_PYTHON = ("convert_to_numpy", "item", "tolist")
 _PLAIN = r"u?int\d+|float\d+|complex\d+|bool_?|str_|object_|dtype|pi|e|inf|nan|newaxis|random|linalg|fft|ndarray"
 
 
@@ -32,6 +33,8 @@ def uses_values(code: Code, file: str, line: int) -> str:
             return ast.unparse(node)
         if isinstance(node, ast.Call) and name_of(node.func) in ("float", "int") and isinstance(node.func, ast.Name):
             return f"{node.func.id}()"
+        if isinstance(node, ast.Call) and name_of(node.func) in _TO_PYTHON:
+            return ast.unparse(node.func)
     return ""
 
 
