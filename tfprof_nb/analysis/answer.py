@@ -108,8 +108,9 @@ def _diff(code: Code, place: str, change: str) -> Diff:
     old, new = text.splitlines(), changed.splitlines()
     blocks = [block for block in SequenceMatcher(None, old, new, autojunk=False).get_opcodes() if block[0] != "equal"]
     (_, first, _, start, _), (_, _, last, _, end) = blocks[0], blocks[-1]
-    added = first == last  # shows what it stands below, or above
-    above = 1 if added and first and old[first - 1].strip() else 0
+    added = first == last  # shows what it stands below; what decorates, what it stands above
+    decorates = added and new[end - 1].lstrip().startswith("@")
+    above = 1 if added and not decorates and first and old[first - 1].strip() else 0
     below = 1 if added and not above and last < len(old) else 0
     return Diff("\n".join(old[first - above : last + below]), "\n".join(new[start - above : end + below]), changed)
 

@@ -7,6 +7,7 @@ import pandas as pd
 
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
 from tfprof_nb.analysis.advice.rules.tracing._eager import EAGER_IN, MOSTLY_EAGER_PERCENT, eager_percent, may_be_graph
+from tfprof_nb.analysis.source.calls import called_object
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.traceable import uses_values
 
@@ -91,3 +92,10 @@ def eager_ops(evidence: Evidence) -> pd.DataFrame:
     """Return the ops of lines that are outside of layers and their gradients."""
     ops = evidence.source().all_ops
     return ops[(ops["layer"] == "") & (ops["phase"] == "") & ~ops["gradient"].astype(bool)]
+
+
+def called_layer(evidence: Evidence, calls: pd.DataFrame) -> str:
+    """Return the model or layer of Keras that takes most of the time of a line's calls; empty if its name is unsure."""
+    by_call = calls.groupby("call")["eager_ms"].sum()
+    mostly = by_call.get(_LAYER, 0.0) > MOSTLY_EAGER_PERCENT / 100 * by_call.sum()
+    return called_object(evidence.code, str(calls["file"].iloc[0]), int(calls["line"].iloc[0])) if mostly else ""

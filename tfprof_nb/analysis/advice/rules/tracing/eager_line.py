@@ -10,16 +10,14 @@ from tfprof_nb.analysis.advice.findings import at_most
 from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, TRACING_MS, Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import NAMED, told_by_python
 from tfprof_nb.analysis.advice.rules.tracing._eager import (
-    MOSTLY_EAGER_PERCENT,
     TRACED_MODEL,
     decorated,
     least_saved,
     runs_eagerly,
     runs_functions,
 )
-from tfprof_nb.analysis.advice.rules.tracing._eager_lines import MANY_OPS, costliest_line
+from tfprof_nb.analysis.advice.rules.tracing._eager_lines import MANY_OPS, called_layer, costliest_line
 from tfprof_nb.analysis.advice.wording import quoted
-from tfprof_nb.analysis.source.calls import called_object
 from tfprof_nb.analysis.source.code import place_of
 
 _INTO_A_FUNCTION = "Put these ops into a function with @tf.function, or into the one that the loop calls already."
@@ -64,7 +62,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
         change = f"@tf.function\n{evidence.code.line(file, found.definition)}"
         fix = decorated(function, change)
     else:
-        if model := _called_model(evidence, found.of_line, file, line):
+        if model := called_layer(evidence, found.of_line):
             fix = TRACED_MODEL.format(model)
         head, loop_code = evidence.code.loop_line(file, line)
         if function != "<module>" and head and not _COUNTS.search(loop_code):
@@ -89,10 +87,3 @@ def _parts_saved(calls: pd.DataFrame, percent: float, whole_ms: float) -> tuple[
     ops = float(calls["ops_ms"].sum() / max(calls["eager_ms"].sum(), 1e-9))
     between = min(1.0, max(0.0, 1 - ops))
     return least_saved(percent / 100 * whole_ms * between) * between, at_most(percent * between) / max(percent, 1e-9)
-
-
-def _called_model(evidence: Evidence, calls: pd.DataFrame, file: str, line: int) -> str:
-    """Return the model or layer of Keras that takes most of a line's time; empty if its name is not certain."""
-    by_call = calls.groupby("call")["eager_ms"].sum()
-    mostly = by_call.get("Layer.__call__", 0.0) > MOSTLY_EAGER_PERCENT / 100 * by_call.sum()
-    return called_object(evidence.code, file, line) if mostly else ""
