@@ -118,6 +118,23 @@ ADAPTED = """for task in range(5):
     net.predict(batches[0], verbose=0)"""
 two_eager_loops = Cells(ADAPTING, ADAPTED)
 
+SCORING = """layers = [keras.layers.Dense(24, activation="gelu") for _ in range(10)]
+scorer = keras.Sequential([keras.layers.Embedding(30, 24), *layers, keras.layers.Dense(30)])
+scorer.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+symbols, spoken = list("abcdefghijklmnopqrstuvwxyz0123"), np.random.default_rng(1).integers(0, 30, (64, 12))
+scorer.fit(spoken, spoken, verbose=0)
+def decoded(seed):
+    said, codes = "", [seed] * 12
+    for _ in range(12):
+        scores = scorer(tf.constant([codes]))
+        best = tf.argmax(scores[0, -1]).numpy().item()
+        said, codes = said + symbols[best], [*codes[1:], best]
+    return said"""
+DECODED = """scorer.fit(spoken, spoken, verbose=0)
+for seed in range(20):
+    said = decoded(seed)"""
+decoded_after_fit = Cells(SCORING, DECODED)
+
 GROWING = "embed = tf.function(lambda x: tf.tanh(x))\nbatch = tf.ones((512, 256))"
 GROWN = """rows = tf.zeros((0, 256))
 for _ in range(150):

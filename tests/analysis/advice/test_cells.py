@@ -74,12 +74,19 @@ def test_loops_that_run_their_ops_one_by_one_are_told_together(first, captured):
     found = first("two_eager_loops")
     assert found["rule"] == "eager-loop"
     assert found["place"] in ("cell line 3", "cell line 7")
-    assert {"cell line 3", "cell line 7"} == {
-        *found["finding"].removeprefix("Ops run one by one: the loops at ").split(" and ")
-    }
+    assert all(place in found["finding"] for place in ("cell line 3", "cell line 7"))
     tree = captured("cells/two_eager_loops").breakdown.table.set_index("id")
     assert found["cell_percent"] > 100 * (1 - tree["share"]["cell/predict"]) / 2
     assert "each loop computes" in found["fix"]
+
+
+def test_a_loop_after_fit_whose_function_takes_numbers_out_is_told_to_trace_its_model(first, captured):
+    found = first("decoded_after_fit")
+    assert (found["rule"], found["change"]) == ("eager-outside-steps", "")
+    assert "`traced = tf.function(scorer)`" in found["fix"]
+    file, _, line = found["place"].partition(" line ")
+    text = captured("cells/decoded_after_fit").data.texts[file].splitlines()
+    assert text[int(line) - 1].split() == ["scores", "=", "scorer(tf.constant([codes]))"]
 
 
 def test_a_validation_that_is_traced_is_not_told_to_be(advised):
