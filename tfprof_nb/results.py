@@ -286,7 +286,9 @@ class Results:
     def flame(self) -> Flame:
         """Time of ops by name scope, and of Python by call, as flame graphs."""
         data = self.data
-        found = flame(self.ops, data.forests, data.stacks, data.names_of_files)
+        ops = self.source.all_ops
+        phases = dict(zip(ops["op_name"], ops["phase"], strict=True))
+        found = flame(self.ops, phases, data.forests, data.stacks, data.names_of_files)
         return self._page("flame", self._in_part(found, _ESTIMATED))
 
     @_kept(Layers)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tfprof_nb as tp
-from tfprof_nb.analysis.flame import merge
+from tfprof_nb.analysis.flame import _without_repetition, merge
 
 
 def test_times_add_up_from_the_leaves():
@@ -83,6 +83,22 @@ def test_ops_lie_in_their_name_scopes(profile):
     ops_ms = profile.ops.table["self_us"].sum() / 1000
     assert table["total_ms"].iloc[0] == pytest.approx(ops_ms, rel=1e-9)
     assert profile.flame.summary["ops_ms"] == pytest.approx(ops_ms, rel=1e-9)
+
+
+def test_scopes_that_loops_and_gradients_repeat_stand_once_and_boxes_have_the_phases_of_their_ops(captured):
+    found = captured("benchmark/healthy_lstm_text").flame
+    table = found.table.assign(path=paths(found.table)).set_index("path")
+    kinds = {"sequential_1/lstm_1/while": "forward", "gradient_tape/sequential_1": "backward", "adam": "optimizer"}
+    assert {path: table.loc[path, "kind"] for path in kinds} == kinds
+    assert "gradient_tape/sequential_1/lstm_1/while/lstm_cell_1" in table.index
+    assert not any("body" in path.split("/") or path.count("while") > 1 for path in table.index)
+    assert found.summary["ops_ms"] == table["total_ms"].iloc[0]
+
+
+def test_an_op_that_is_called_like_its_scope_keeps_both():
+    assert _without_repetition(["rnn", "rnn"]) == ("rnn", "rnn")
+    assert _without_repetition(["rnn", "while", "body", "_7", "rnn", "while", "Mul"]) == ("rnn", "while", "Mul")
+    assert _without_repetition(["body", "Mul"]) == ("body", "Mul")
 
 
 @pytest.mark.tensorflow

@@ -241,6 +241,26 @@ def test_gains_are_shares_of_the_cell():
     assert lead == Headline("F takes 40% of it.", "≈ 3.0× faster", "estimated 2.0 to 4.0×")
 
 
+def test_a_change_that_may_gain_nothing_is_told_by_the_most_that_it_gains():
+    row = finding(
+        finding="F takes 40% of it",
+        **dict.fromkeys(("gain_high_percent", "estimated_gain_percent", "cell_percent"), 40.0),
+        gain_low_percent=0.0,
+    )
+    lead = answer_view.headline(Answer("finding", 0, None, 0.0), Advice(pd.DataFrame([row]), {}, []))
+    assert lead == Headline("F takes 40% of it.", "up to 40% less time")
+
+
+def test_parts_of_a_step_lead_to_the_pages_that_tell_more_of_them(captured):
+    _, tabs = dashboard.panels(captured("benchmark/healthy_lstm_text"))
+    (step,) = (panel for panel in tabs.tabs[0].open() if isinstance(panel, Composition))
+    pages = {part.label.strip("`"): part.page for part in step.parts}
+    assert pages["lstm"] == pages["optimizer"] == "Layers"
+    assert pages["smaller parts"] == ""
+    assert {page for page in pages.values() if page} <= {tab.name for tab in tabs.tabs}
+    assert not any(part.page for part in shown(captured("benchmark/healthy_lstm_text"), Composition)[0].parts)
+
+
 def test_an_eager_program_that_reads_no_dataset_has_no_page_on_graphs_or_input(tmp_path):
     space = XSpace()
     python = space.plane("/host:CPU").line("python")

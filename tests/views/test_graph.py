@@ -26,6 +26,19 @@ def test_a_file_from_elsewhere_has_the_views_that_it_has_data_for(tmp_path):
     assert "Calls that created the nodes" not in text
 
 
+def test_the_first_sentence_names_the_innermost_scope_with_most_of_the_time(tmp_path):
+    def answer(**times_us):
+        space = XSpace()
+        python = space.plane("/host:CPU").line("python")
+        for at, (name, time_us) in enumerate(times_us.items()):
+            python.event(f"{name.replace('_', '/')}:MatMul", start_us=100 * at, duration_us=time_us)
+        return str(tp.load(space.write(tmp_path / "host.xplane.pb")).graph.view())
+
+    assert "`a/b/x` takes 60.0% of the ops' time: 60.0 µs." in answer(a_b_x=60, a_c_y=20, d_z=20)
+    assert "`a` takes 80.0% of the ops' time: 80.0 µs." in answer(a_b_x=40, a_c_y=40, d_z=20)
+    assert "No scope has most of the time of the ops." in answer(a_x=40, b_y=40, c_z=20)
+
+
 def test_a_tree_shows_what_was_selected(profile):
     text = str(profile.graph.scope(select=["float_ops"]).view())
     assert "float" in text

@@ -50,6 +50,21 @@ def tables(found):
     return {panel.title: panel for panel in panels(found) if isinstance(panel, Table)}
 
 
+def test_a_line_of_an_earlier_cell_that_built_the_graph_does_not_lead():
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    python.event("EagerLocalExecute: f_1", duration_us=90)
+    python.event("MatMul:MatMul", start_us=1, duration_us=40)
+    node = Node("MatMul", "MatMul", (("earlier.py", 1, "f(y)"),))
+    ran = {"line": [2, 4], "hits": [1, 1], "spent_ns": [0, 50_000], "estimated": [], "first": 0, "last": 0}
+    sections = {"graphs": graphs_section(Function("f_1", [node])), "cell": {"text": CELL, "file": "cell.py", **ran}}
+    found = lines(space, sections)
+    assert found.summary["heaviest_line"]["file"] == "earlier.py"
+    answers = [panel.text for panel in panels(found) if isinstance(panel, Note)]
+    assert answers[0].startswith("Line 4, `f(y)`, took longest")
+    assert not any("earlier.py" in text for text in answers)
+
+
 def test_the_answer_names_the_line_that_took_longest_and_the_one_with_the_ops():
     slowest, heaviest, layer, *_ = panels(result())
     assert slowest == Note(

@@ -3,6 +3,7 @@
 Ops are merged by their name scopes, samples of Python by the calls on their stacks.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,10 @@ _DEEPEST = 64  # what lies deeper counts for the box at this depth
 _PIPELINE = "Iterator::"
 # Calls of functions, which TensorFlow puts before the names of the ops inside.
 _CALLS = ("StatefulPartitionedCall", "PartitionedCall")
+# Functions of a loop or a condition, which stand in names as ``while/body/_52``.
+_BODIES, _NUMBER = ("body", "cond", "then", "else"), re.compile(r"_\d+")
+_GRADIENT, _GRADIENTS, _OF_GRADIENT = "gradient_tape", ("gradient_tape", "gradients"), "_grad"
+_PHASES = ("forward", "backward", "optimizer")
 _MODULE = "<module>"  # code outside of functions, as in a cell
 _NO_SAMPLES = "This profile has no samples of Python: it was recorded elsewhere, or with --no-python."
 _NO_OPS = "No op was recorded."
@@ -43,16 +48,25 @@ class Flame(Result):
     python: pd.DataFrame
 
 
-def flame(ops: Ops, forests: Sequence[Forest], stacks: Sequence[PythonStacks], labels: Mapping[str, str]) -> Flame:
+def flame(
+    ops: Ops,
+    phases: Mapping[str, str],
+    forests: Sequence[Forest],
+    stacks: Sequence[PythonStacks],
+    labels: Mapping[str, str],
+) -> Flame:
     """Merge the self times of ops by name scope, and the samples of Python by call.
 
     The tables' columns are ``name depth start_ms total_ms self_ms total_share kind op_name``, a row per path, each
     before what it holds, the largest first. ``start_ms`` is where its box begins: the times of what stands before it in
-    the box around it, added up. ``kind`` is ``device``, ``host``, ``input`` or empty for ops; ``yours``, ``library`` or
-    empty for Python; ``op_name`` the op that a row stands for, if it stands for one.
+    the box around it, added up. ``kind`` is ``forward``, ``backward`` or ``optimizer`` for ops of a model, else
+    ``device``, ``host``, ``input`` or empty; a box is of the kind that takes most of it. For Python it is ``yours``,
+    ``library`` or empty. ``op_name`` is the op that a row stands for, if it stands for one.
 
     Parameters
     ----------
+    phases
+        The phases of ops, as in `source`, by name.
     labels
         The names of notebook cells by the names of the files that they were compiled as.
 
@@ -61,7 +75,7 @@ def flame(ops: Ops, forests: Sequence[Forest], stacks: Sequence[PythonStacks], l
     Flame
         Its summary has ``ops_ms`` and ``python_ms``, the times in all, summed over threads.
     """
-    by_scope, by_call = _ops(ops), _python(forests, stacks, labels)
+    by_scope, by_call = _ops(ops, phases), _python(forests, stacks, labels)
     summary = {"ops_ms": _whole(by_scope), "python_ms": _whole(by_call)}
     cut = [f"Boxes with less than {LEAST_SHARE:.1%} of the whole are left out."]
     notes = [_NO_OPS] if by_scope.empty else cut
@@ -122,20 +136,24 @@ def _whole(table: pd.DataFrame) -> float:
     return float(table["total_ms"].iloc[0]) if len(table) else 0.0
 
 
-def _ops(ops: Ops) -> pd.DataFrame:
+def _ops(ops: Ops, phases: Mapping[str, str]) -> pd.DataFrame:
     columns = ops.table[["side", "op_name", "eager", "self_us"]]
     several = len(set(columns["side"])) > 1
     paths: list[Path] = []
     times: list[float] = []
-    kinds: dict[Path, str] = {}
+    by_kind: defaultdict[Path, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
     names: dict[Path, str] = {}
     for side, name, eager, self_us in columns.itertuples(index=False):
         path, kind = _scopes(str(name), bool(eager), str(side))
+        if kind == side and (phase := phases.get(str(name), "")) in _PHASES:
+            kind = phase
         path = (f"{side} ops", *path) if several else path
         paths.append(path)
         times.append(float(self_us) / US_PER_MS)
-        kinds |= {path[:depth]: kind for depth in range(1, min(len(path), _DEEPEST) + 1)}
+        for depth in range(1, min(len(path), _DEEPEST) + 1):
+            by_kind[path[:depth]][kind] += float(self_us)
         names[path] = str(name)
+    kinds = {path: max(spent, key=spent.__getitem__) for path, spent in by_kind.items()}
     kinds |= {(f"{side} ops",): side for side in ("host", "device") if several}
     return _with_names(merge(paths, times, kinds, "all ops"), names)
 
@@ -149,7 +167,37 @@ def _scopes(name: str, eager: bool, side: str) -> tuple[Path, str]:
     parts = [part for part in name.split("/") if part]
     while len(parts) > 1 and parts[0] in _CALLS:
         del parts[0]
-    return tuple(parts) or (name,), side
+    scopes = _without_repetition(parts)
+    if any(part in _GRADIENTS for part in parts[:-1]):
+        return (_GRADIENT, *scopes), "backward"
+    return scopes or (name,), side
+
+
+def _without_repetition(parts: list[str]) -> Path:
+    """Return the scopes of an op, each once: a loop's body and a gradient repeat those that they lie in.
+
+    Examples
+    --------
+    >>> _without_repetition("gradient_tape/rnn/while/rnn/while_grad/body/_52/gradients/rnn/while/cell/Mul".split("/"))
+    ('rnn', 'while', 'cell', 'Mul')
+    """
+    kept: list[str] = []
+    k, last = 0, len(parts) - 1
+    while k < last:
+        if parts[k] in _GRADIENTS:
+            k += 1
+        elif parts[k] in _BODIES and _NUMBER.fullmatch(parts[k + 1]):
+            k += 2
+        elif kept and k + len(kept) <= last and _is_repeated(parts[k : k + len(kept)], kept):
+            k += len(kept)
+        else:
+            kept.append(parts[k])
+            k += 1
+    return (*kept, *parts[k:])
+
+
+def _is_repeated(parts: list[str], kept: list[str]) -> bool:
+    return [*parts[:-1], parts[-1].removesuffix(_OF_GRADIENT)] == kept
 
 
 def _with_names(table: pd.DataFrame, names: Mapping[Path, str]) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 Translucent colours serve light and dark themes alike. Styles are inline, since JupyterLab drops others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from markupsafe import Markup
 
@@ -70,10 +70,10 @@ def change(panel: Change, links: Sequence[Markup], *, live: bool) -> Markup:
     return element("details", summary, inner, style=box, class_="tfp-change")
 
 
-def composition(panel: Composition) -> Markup:
-    """Draw one row per part: its name, its bar, its size and its share."""
+def composition(panel: Composition, linked: Callable[[Markup, str], Markup]) -> Markup:
+    """Draw one row per part: its name, its bar, its size and its share; ``linked`` leads from a name to a page."""
     longest = max((part.value for part in panel.parts), default=0.0) or 1.0
-    rows = [row for part in panel.parts for row in _part(part, longest, panel)]
+    rows = [row for part in panel.parts for row in _part(part, longest, panel, linked)]
     grid = (
         "display:grid;grid-template-columns:fit-content(42%) minmax(60px,1fr) auto auto;gap:4px 12px;"
         "align-items:center;font-size:13px;margin:6px 0 14px"
@@ -87,7 +87,7 @@ def _title(title: str, about: str = "") -> Markup:
     return element("div", name, quiet, style="margin:10px 0 0")
 
 
-def _part(part: Part, longest: float, panel: Composition) -> list[Markup]:
+def _part(part: Part, longest: float, panel: Composition, linked: Callable[[Markup, str], Markup]) -> list[Markup]:
     width = max(_SCALE * part.value / longest, 0.4)
     bar = element("div", style=f"height:13px;border-radius:2px;width:{width:.2f}%;background-color:{part.color}")
     share = percent(_SCALE * part.value / panel.whole) if panel.whole > 0 else ""
@@ -95,7 +95,9 @@ def _part(part: Part, longest: float, panel: Composition) -> list[Markup]:
     place = element("span", f" {part.place}", style=_QUIET) if part.place else ""
     name = "overflow-wrap:anywhere;min-width:0"
     return [
-        element("div", *with_code(limited(part.label)), place, style=name, title=_named(part)),
+        element(
+            "div", linked(join([*with_code(limited(part.label)), place]), part.page), style=name, title=_named(part)
+        ),
         element("div", bar),
         element("div", cell(part.value, panel.unit), style=number),
         element("div", share, style=f"{number};opacity:.7"),

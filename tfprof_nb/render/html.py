@@ -118,6 +118,8 @@ _BUTTON = (
     "border:0;background:none;padding:0 4px;font:inherit;font-size:min(1em,14px);font-weight:400;"
     f"color:{BLUE};cursor:pointer"
 )
+# A name that leads to a page looks like other names.
+_PLAIN_BUTTON = "border:0;background:none;padding:0;font:inherit;color:inherit;text-align:left;cursor:pointer"
 
 
 def draw(panel: Panel, detail: Detail = Detail()) -> Markup:
@@ -130,7 +132,7 @@ def draw(panel: Panel, detail: Detail = Detail()) -> Markup:
         case Change():
             return answer.change(panel, [_link(link, detail) for link in panel.links], live=detail.links == "buttons")
         case Composition():
-            return answer.composition(panel)
+            return answer.composition(panel, partial(_linked, detail=detail))
         case Offer():
             return _note(panel.note, detail)
         case Split() if any(part.value > 0 for part in panel.parts):
@@ -265,6 +267,15 @@ def _link(link: Link, detail: Detail) -> Markup:
     if detail.links == "anchors":
         return join([" ", element("a", text, href=f"#{_anchor(link.page, detail)}", class_="tfp-link", **data)])
     return join([" ", element("button", text, type="button", class_="tfp-link", style=_BUTTON, **data)])
+
+
+def _linked(name: Markup, page: str, detail: Detail) -> Markup:
+    """Let a name lead to a page, if there is one and links work."""
+    if not page or detail.links == "none":
+        return name
+    if detail.links == "anchors":
+        return element("a", name, href=f"#{_anchor(page, detail)}", class_="tfp-name", data_tfp_page=page)
+    return element("button", name, type="button", class_="tfp-name", style=_PLAIN_BUTTON, data_tfp_page=page)
 
 
 def _anchor(page: str, detail: Detail) -> str:

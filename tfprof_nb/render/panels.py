@@ -147,12 +147,16 @@ class KeyFigures:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a whole; the unit is that of its panel. ``place`` stands quietly behind the label."""
+    """One part of a whole; the unit is that of its panel.
+
+    ``place`` stands quietly behind the label, which leads to the page of the name ``page``, where there is one.
+    """
 
     label: str
     value: float
     color: str
     place: str = ""
+    page: str = ""
 
 
 @dataclass(frozen=True)
@@ -327,6 +331,8 @@ class Column:
         Returns a path without what it can lose first.
     signed
         Whether values above 0 have a plus sign, as changes.
+    hidden
+        Whether it is shown only once the table's menu of columns has it ticked.
     """
 
     key: str
@@ -337,6 +343,7 @@ class Column:
     path: bool = False
     trim: Trim = str
     signed: bool = False
+    hidden: bool = False
 
 
 @dataclass(frozen=True)

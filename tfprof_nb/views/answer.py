@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -26,7 +26,7 @@ from tfprof_nb.render.panels import Bar, Change, Composition, Figure, Headline, 
 from tfprof_nb.views import advice as advice_view
 from tfprof_nb.views import overview as overview_view
 from tfprof_nb.views.categories import COMPILATION, HOST_COMPUTE, INPUT, OTHER
-from tfprof_nb.views.pages import links_of
+from tfprof_nb.views.pages import PAGES, links_of
 
 _MIN_SPEEDUP = 1.5  # smaller ones are said in percent
 _MIN_SAVED, _MAX_SPEEDUP = 0.01, 10.0
@@ -50,6 +50,15 @@ _COLORS = {
     **dict.fromkeys(("wait", "start"), INPUT),
     **dict.fromkeys(ONCE_KINDS, COMPILATION),
 }
+# The results that say more about the parts of a kind, the best first.
+_TELL_MORE = {
+    **dict.fromkeys(("layer", "optimizer"), ("layers", "ops")),
+    **dict.fromkeys(("op", "copy", "session"), ("ops",)),
+    **dict.fromkeys(("python", "callback", "keras", "load", "save"), ("python",)),
+    "wait": ("input_pipeline", "tf_data"),
+    "start": ("tf_data", "input_pipeline"),
+    **dict.fromkeys(ONCE_KINDS, ("functions",)),
+}
 _PHASES = {"validation": "Validation", "train": "Training"}
 _VERDICTS = {"highly": "highly input-bound", "moderately": "moderately input-bound"}
 
@@ -59,16 +68,25 @@ Try = Callable[[str], Sequence[Panel]]
 
 
 def panels(
-    answer: Answer, advice: Advice, tree: Breakdown, overview: Overview, steps: Steps, try_change: Try | None = None
+    answer: Answer,
+    advice: Advice,
+    tree: Breakdown,
+    overview: Overview,
+    steps: Steps,
+    pages: Collection[str] = (),
+    try_change: Try | None = None,
 ) -> list[Panel]:
-    """Show the answer, the changes, the facts, and what the cell and a step are made of."""
+    """Show the answer, the changes, the facts, and what the cell and a step are made of.
+
+    ``pages`` are the results whose pages parts can lead to.
+    """
     known = bool(overview.summary["largest_category"])
     without_tree = [] if _tells(tree) and known else overview_view.step(overview, steps)
     return [
         lead(answer, advice, tree, overview),
         *_changes(answer, advice, tree, try_change),
         KeyFigures(facts(overview, steps)),
-        *(_compositions(answer, tree, steps) if _tells(tree) else ()),
+        *(_compositions(answer, tree, steps, pages) if _tells(tree) else ()),
         *without_tree,
     ]
 
@@ -171,6 +189,8 @@ def _gain(row: Mapping[Any, Any]) -> tuple[str, str]:
         return "", ""
     low, usual, high = saved
     faster, least, most = (1 / (1 - part) for part in (usual, low, high))
+    if low < _MIN_SAVED:
+        return f"up to {100 * high:.0f}% less time", ""
     if faster < _MIN_SPEEDUP:
         return f"≈ {100 * usual:.0f}% less time", f"estimated {100 * low:.0f}% to {100 * high:.0f}%"
     between = f"{least:.1f}× and more" if most > _MAX_SPEEDUP else f"{least:.1f} to {most:.1f}×"
@@ -292,7 +312,7 @@ def _of_hardware(overview: Overview) -> list[Figure]:
     return [figure for figure in figures if figure.label not in plain and figure.value != _units.MISSING]
 
 
-def _compositions(answer: Answer, tree: Breakdown, steps: Steps) -> Iterable[Panel]:
+def _compositions(answer: Answer, tree: Breakdown, steps: Steps, pages: Collection[str]) -> Iterable[Panel]:
     """Show what the cell is made of, and by name what its longest kind of step is made of."""
     cell_ms = float(tree.summary["cell_ms"])
     if not cell_ms > 0:
@@ -301,14 +321,14 @@ def _compositions(answer: Answer, tree: Breakdown, steps: Steps) -> Iterable[Pan
     found = table[(table["kind"] == "step") & (table["count"] > 1)]
     if found.empty or found["share"].max() < _MIN_STEP_SHARE:
         about = f"{_units.milliseconds(cell_ms)}, parts by name"
-        yield Composition("Where the time went", about, _parts(_with_unexplained(tree), cell_ms), cell_ms)
+        yield Composition("Where the time went", about, _parts(_with_unexplained(tree), cell_ms, pages), cell_ms)
         return
     step = found.iloc[int(found["total_ms"].to_numpy().argmax())]
     inside = table[(table["parent"] == step["id"]) & ~table["kind"].isin(ONCE_KINDS)]
     inside_ms = float(inside["total_ms"].sum())
     yield _whole(tree, step, inside_ms, answer.whole)
     if inside_ms >= _LEAST * step["total_ms"]:
-        yield _one_step(table, step, inside, steps)
+        yield _one_step(table, step, inside, steps, pages)
 
 
 def _with_unexplained(tree: Breakdown) -> pd.DataFrame:
@@ -337,7 +357,9 @@ def _whole(tree: Breakdown, step: pd.Series[Any], steps_ms: float, whole: str) -
     return Split(f"The {whole}: {_units.milliseconds(cell_ms)}", shown)
 
 
-def _one_step(table: pd.DataFrame, step: pd.Series[Any], inside: pd.DataFrame, steps: Steps) -> Composition:
+def _one_step(
+    table: pd.DataFrame, step: pd.Series[Any], inside: pd.DataFrame, steps: Steps, pages: Collection[str]
+) -> Composition:
     """Say what a step is made of: the median step, if these are the measured steps, else the mean one."""
     mean, count = float(inside["total_ms"].sum() / step["count"]), _units.count(step["count"])
     times, same = steps.timed["step_ms"], abs(len(steps.table) - step["count"]) <= _NEARLY * step["count"]
@@ -348,7 +370,7 @@ def _one_step(table: pd.DataFrame, step: pd.Series[Any], inside: pd.DataFrame, s
     waits = named["kind"] == "wait"
     for at, row in named[waits].iterrows():
         named.loc[at, ["name", "place"]] = _waited_for(table, row)
-    return Composition("What a step is made of", about, _parts(named, whole), whole)
+    return Composition("What a step is made of", about, _parts(named, whole, pages), whole)
 
 
 def _waited_for(table: pd.DataFrame, wait: pd.Series[Any]) -> tuple[str, str]:
@@ -360,7 +382,7 @@ def _waited_for(table: pd.DataFrame, wait: pd.Series[Any]) -> tuple[str, str]:
     return f"{wait['name']} · {largest['name']}", str(largest["place"])
 
 
-def _parts(nodes: pd.DataFrame, whole_ms: float) -> Sequence[Part]:
+def _parts(nodes: pd.DataFrame, whole_ms: float, pages: Collection[str]) -> Sequence[Part]:
     """Return a part per name, the largest first; then those that are smaller, and what has no explanation."""
     unexplained = nodes["kind"] == "unexplained"
     rows = nodes[~unexplained & (nodes["kind"] != "other") | (nodes["name"] == _BETWEEN)]
@@ -368,7 +390,9 @@ def _parts(nodes: pd.DataFrame, whole_ms: float) -> Sequence[Part]:
     named: dict[tuple[str, str], Part] = {}
     for row in rows.to_dict("records"):  # the same may lie in steps, between them, and in the first batch of a pass
         name, place = _title({**row, "name": str(row["name"]).removeprefix(prefix)}), str(row["place"])
-        before = named.setdefault((name, place), Part(name, 0.0, _COLORS.get(row["kind"], OTHER), place))
+        result = next((one for one in _TELL_MORE.get(row["kind"], ()) if one in pages), "")
+        empty = Part(name, 0.0, _COLORS.get(row["kind"], OTHER), place, PAGES.get(result, ""))
+        before = named.setdefault((name, place), empty)
         named[name, place] = replace(before, value=before.value + row["total_ms"])
     parts = sorted(named.values(), key=lambda part: -part.value)[:_MAX_PARTS]
     parts = [part for part in parts if part.value >= _MIN_PART * whole_ms]

@@ -190,7 +190,7 @@ def _one_host(results: Results, name: str, pages: Sequence[str]) -> list[Panel]:
 
 def _answer_and_pages(results: Results, pages: Sequence[str]) -> list[Panel]:
     """Show the answer's first sentence above all pages, the rest on the overview; above the pages if that is absent."""
-    lead, *rest = _answer(results)
+    lead, *rest = _answer(results, pages)
     group_of = TAB_OF if len(pages) > _FEW_PAGES else {}
     tabs = [
         Tab(PAGES[name], partial(_page_below_answer, results, name, rest), group_of.get(name, "")) for name in pages
@@ -198,12 +198,12 @@ def _answer_and_pages(results: Results, pages: Sequence[str]) -> list[Panel]:
     return [lead, Tabs(tabs)] if "overview" in pages else [lead, *rest, Tabs(tabs)]
 
 
-def _answer(results: Results) -> list[Panel]:
+def _answer(results: Results, pages: Sequence[str]) -> list[Panel]:
     """Say what takes the time, what to change, and what the cell is made of."""
     shown = results.answer, results.advice, results.breakdown, results.overview, results.steps
     if not isinstance(results, _Tries):
-        return answer_view.panels(*shown)
-    return answer_view.panels(*shown, lambda rule: trial_view.panels(results.try_change(rule)))
+        return answer_view.panels(*shown, pages)
+    return answer_view.panels(*shown, pages, lambda rule: trial_view.panels(results.try_change(rule)))
 
 
 def _is_plain_python(results: Results) -> bool:

@@ -7,11 +7,14 @@ import pandas as pd
 from tfprof_nb.analysis.flame import Flame
 from tfprof_nb.render import panels as drawn
 from tfprof_nb.render.panels import Beside, Column, Note, Panel, Tab, Table, Tabs
-from tfprof_nb.render.theme import BLUE, GREEN, GREY, OLIVE, SILVER, VERMILLION
+from tfprof_nb.render.theme import BLUE, GREEN, GREY, OLIVE, PURPLE, SILVER, SKY, TEAL, VERMILLION
 
 _COLORS = {
-    "device": ("on devices", GREEN),
-    "host": ("on the host", BLUE),
+    "forward": ("forward", BLUE),
+    "backward": ("backward", SKY),
+    "optimizer": ("optimizer", PURPLE),
+    "device": ("other ops on devices", GREEN),
+    "host": ("other ops on the host", TEAL),
     "input": ("input", VERMILLION),
     "yours": ("your code", OLIVE),
     "library": ("libraries", SILVER),
@@ -24,7 +27,8 @@ _COLUMNS = (
     Column("self_ms", "own time", "ms", meaning="without what is inside"),
 )
 _ABOUT = {
-    "ops, by name scope": "Self times of all ops of the capture, summed over threads and devices.",
+    "ops, by name scope": "Self times of all ops of the capture, summed over threads and devices. A scope that a loop "
+    "or a gradient repeats stands once.",
     "Python, by call": "Samples of Python's stacks, of all threads together. Calls within a library are one box.",
 }
 _KEPT_IN = dict(zip(_ABOUT, ("table", "python"), strict=True))

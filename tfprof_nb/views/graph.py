@@ -14,6 +14,7 @@ from tfprof_nb.views.columns import OP
 
 _INDENT = "\N{NO-BREAK SPACE}" * 2
 _MAX_ROWS = 20_000  # a browser sorts as many at once
+_MOST, _MAX_NAME = 0.5, 100
 _KINDS = {
     "scope": ("Name scopes", "name scope"),
     "graph": ("Data flow: below each node its inputs", "node"),
@@ -70,7 +71,26 @@ def panels(graph: Graph) -> list[Panel]:
         return [Note(note, "empty") for note in graph.notes]
     without = {"graph": not any(graph.model.inputs), "code": not graph.model.nodes["trace"].map(len).any()}
     kinds = [Tab(kind, partial(_view, graph, kind)) for kind in _KINDS if not without.get(kind)]
-    return [KeyFigures(_figures(graph)), Tabs(kinds, "menu", "view"), *map(Note, graph.notes)]
+    return [*_answer(graph), KeyFigures(_figures(graph)), Tabs(kinds, "menu", "view"), *map(Note, graph.notes)]
+
+
+def _answer(graph: Graph) -> list[Note]:
+    """Name the innermost scope that has most of the time."""
+    if not graph.summary["micros"]:
+        return []
+    rows = graph.scope(order_by="micros", min_micros=1).table
+    names, times, depths = rows["name"], rows["total_micros"].to_numpy(), rows["depth"].to_numpy()
+    most = 0
+    for row in range(1, len(rows)):  # each stands before what lies in it, the largest first
+        if depths[row] <= depths[most]:
+            break
+        if depths[row] == depths[most] + 1 and times[row] >= _MOST * times[0]:
+            most = row
+    if depths[most] < 2:  # a whole function
+        return [Note("No scope has most of the time of the ops.", "answer")]
+    name, share = names.iloc[most].partition("/")[2], _units.share(times[most] / times[0])  # without its function
+    took = f"takes {share} of the ops' time: {_units.microseconds(times[most])}"
+    return [Note(f"`{_units.shorten(name, _MAX_NAME)}` {took}.", "answer")]
 
 
 def part_panels(part: Result) -> list[Panel]:

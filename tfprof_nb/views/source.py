@@ -125,7 +125,7 @@ def _answers(source: SourceLines, python: Python) -> list[Note]:
         text = f"{_where(slowest)} took longest: {_units.milliseconds(slowest['self_ms'])}"
         share = f"{_units.share(slowest['share'])} of the time of all lines."
         answers.append((f"{text}, {share}{_inside(slowest, python)}", _links(slowest)))
-    if heaviest:
+    if heaviest and not _is_same_code(slowest, heaviest):
         same = slowest and (slowest["file"], slowest["line"]) == (heaviest["file"], heaviest["line"])
         text = f"{'It' if same else _where(heaviest)} has the most op time: {_units.milliseconds(heaviest['op_ms'])}"
         of_all = f"{_units.share(heaviest['share'])} of the op time of all lines."
@@ -136,6 +136,13 @@ def _answers(source: SourceLines, python: Python) -> list[Note]:
         text = f"The slowest Keras layer is `{layer['layer']}` ({layer['kind']}): {_units.milliseconds(layer['op_ms'])}"
         answers.append((f"{text}, {_units.share(layer['share'])} of the model's op time.", []))
     return [Note(text, "info" if number else "answer", links) for number, (text, links) in enumerate(answers)]
+
+
+def _is_same_code(slowest: dict[str, Any], heaviest: dict[str, Any]) -> bool:
+    """Return whether the heaviest line is the slowest one in an earlier cell, which built the graph that this ran."""
+    if not slowest or (slowest["file"], slowest["line"]) == (heaviest["file"], heaviest["line"]):
+        return False
+    return bool(slowest["code"] and slowest["code"].strip() == heaviest["code"].strip())
 
 
 def _explains(heaviest: dict[str, Any], slowest: dict[str, Any]) -> bool:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from tfprof_nb import _units
+from tfprof_nb.analysis.steps.drift import Drift
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.render.panels import Column, Figure, KeyFigures, Note, Panel, Part, Split, Table
 from tfprof_nb.views.categories import STEP_CATEGORIES
@@ -49,7 +50,19 @@ def graph(steps: Steps) -> list[Panel]:
         parts = [Part(category.label, step[key], category.color) for key, category in STEP_CATEGORIES.items()]
         return [Split(f"The step: {_units.milliseconds(step['step_ms'])}", parts, "ms")]
     bars = step_bars("Step time", steps.table, STEP_CATEGORIES, "time per step")
-    return [replace(bars, about=f"median {middle_half(steps)}" if len(steps.timed) >= _FEW else "")]
+    shown: list[Panel] = [Note(_slower(steps.drift), "advice")] if steps.drift else []
+    return [*shown, replace(bars, about=f"median {middle_half(steps)}" if len(steps.timed) >= _FEW else "")]
+
+
+def _slower(drift: Drift) -> str:
+    """Say how much slower steps became, when, and which part of them grew."""
+    times, first, last = drift.last_ms / drift.first_ms, drift.first_ms, drift.last_ms
+    text = f"Steps became {times:.1f} times slower: {_units.milliseconds(first)} at first, {_units.milliseconds(last)}"
+    text = f"{text} at the end. Most of that came {_units.milliseconds(drift.since_ms)} into the capture"
+    if not drift.part:
+        return f"{text}."
+    part = STEP_CATEGORIES[drift.part]
+    return f"{text}. Of a step, {part.label} grew by {_units.milliseconds(drift.grown_ms)}: {part.meaning}."
 
 
 def middle_half(steps: Steps) -> str:

@@ -24,6 +24,8 @@ export interface ColumnHeader {
   meaning: string;
   /** Whether gains are written with a plus sign. */
   signed?: boolean;
+  /** Whether it is shown only once the menu of columns has it ticked. */
+  hidden?: boolean;
   /** The distinct texts of a text column, whose buffer contains indices into them. */
   texts?: string[] | null;
   /** Short forms of the texts, if the texts are so long that they would look the same when cut. */

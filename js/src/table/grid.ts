@@ -7,12 +7,17 @@ import type { Tree } from "./tree";
 
 const ROW_PX = 26;
 const HEADER_PX = 42; // at least
-const VISIBLE_ROWS = 15;
+const MIN_VISIBLE_ROWS = 15;
+const MAX_PART_OF_WINDOW = 0.6;
 // A table of a few more rows is shown whole: of the lines of a cell, the slowest may be the last.
 const WHOLE_ROWS = 24;
 const EXTRA_ROWS = 6;
 
 let grids = 0;
+
+function visibleRows(): number {
+  return Math.max(MIN_VISIBLE_ROWS, Math.floor((MAX_PART_OF_WINDOW * window.innerHeight) / ROW_PX));
+}
 
 export interface GridListener {
   sort(column: number): void;
@@ -43,7 +48,7 @@ export class Grid {
     this.headers = columns.map((column, index) => this.headerCell(column, index));
     const attributes = { class: "tfp-row tfp-header", role: "row", "aria-rowindex": 1 };
     this.header = element("div", attributes, ...this.headers);
-    this.shown = columns.map((_, index) => index);
+    this.shown = columns.flatMap(({ hidden }, index) => (hidden ? [] : [index]));
     this.showColumns(this.shown);
     this.root.setAttribute("aria-label", label);
     this.root.setAttribute("aria-colcount", String(columns.length));
@@ -90,7 +95,7 @@ export class Grid {
   /** Limits the height to some rows, the header, which is as high as its texts, and a horizontal scroll bar. */
   private limit(): void {
     const rows = Math.max(this.order.length, 1);
-    const visible = rows > WHOLE_ROWS ? VISIBLE_ROWS : rows;
+    const visible = rows > WHOLE_ROWS ? visibleRows() : rows;
     this.root.style.maxHeight = `${visible * ROW_PX + this.headerPx + 18}px`;
   }
 
@@ -132,7 +137,7 @@ export class Grid {
   draw(): void {
     const { scrollTop, clientHeight } = this.root;
     const first = Math.max(Math.floor(scrollTop / ROW_PX) - EXTRA_ROWS, 0);
-    const visible = Math.ceil((clientHeight || VISIBLE_ROWS * ROW_PX) / ROW_PX) + 2 * EXTRA_ROWS;
+    const visible = Math.ceil((clientHeight || visibleRows() * ROW_PX) / ROW_PX) + 2 * EXTRA_ROWS;
     const last = Math.min(first + visible, this.order.length);
     this.body.replaceChildren();
     for (let place = first; place < last; place++) this.body.append(this.row(place));
@@ -205,8 +210,8 @@ export class Grid {
     const targets: Record<string, number> = {
       ArrowDown: place + 1,
       ArrowUp: place < 0 ? last : place - 1,
-      PageDown: place + VISIBLE_ROWS,
-      PageUp: place - VISIBLE_ROWS,
+      PageDown: place + visibleRows(),
+      PageUp: place - visibleRows(),
       Home: 0,
       End: last,
     };

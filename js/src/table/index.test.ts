@@ -163,7 +163,7 @@ describe("a table of rows that lie below one another", () => {
 });
 
 describe("the menu of columns", () => {
-  it("hides columns that are not ticked", () => {
+  const open = (hidden: number[]) => {
     close();
     const columns = Array.from({ length: 7 }, (_, index) => ({
       key: `k${index}`,
@@ -171,6 +171,7 @@ describe("the menu of columns", () => {
       kind: "count" as const,
       bar: false,
       meaning: "",
+      hidden: hidden.includes(index),
     }));
     const buffers = columns.map((_, index) => Float64Array.of(index).buffer);
     model = new FakeModel<Traits>({
@@ -181,20 +182,34 @@ describe("the menu of columns", () => {
       selected_row: null,
     });
     close = table.render({ model, el: document.getElementById("el") as HTMLElement });
-    const box = at(document.querySelectorAll<HTMLInputElement>(".tfp-menu input"), 1);
+    return [...document.querySelectorAll<HTMLInputElement>(".tfp-menu input")];
+  };
+
+  it("hides columns that are not ticked", () => {
+    const box = at(open([]), 1);
     box.click();
     expect(texts(row(0))).toEqual(["0", "1", "3", "4", "5", "6"]);
     expect(header(2).hidden).toBe(true);
     box.click();
     expect(texts(row(0))).toHaveLength(7);
   });
+
+  it("shows a hidden column once it is ticked", () => {
+    const boxes = open([2, 5]);
+    expect(boxes.map((box) => box.checked)).toEqual([true, false, true, true, false, true]);
+    expect(texts(row(0))).toEqual(["0", "1", "3", "4", "6"]);
+    at(boxes, 1).click();
+    expect(texts(row(0))).toEqual(["0", "1", "2", "3", "4", "6"]);
+  });
 });
 
 it.each([
-  [20, 20],
-  [40, 15],
-])("of %d rows shows %d without scrolling", (count, shown) => {
+  [20, 400, 20],
+  [40, 400, 15],
+  [40, 1000, 23],
+])("of %d rows shows, in a window of %d px, %d without scrolling", (count, height, shown) => {
   close();
+  window.innerHeight = height;
   document.body.innerHTML = '<div id="el"></div>';
   model.set("rows", count);
   close = table.render({ model, el: document.getElementById("el") as HTMLElement });

@@ -66,7 +66,7 @@ class TableView {
     const toolbar = element("div", { class: "tfp-toolbar" }, this.input, this.count, csv);
     root.append(toolbar, this.grid.root);
     new HoverKeys(root, (event) => this.grid.press(event), signal);
-    if (this.columns.length > FEW_COLUMNS) {
+    if (this.columns.length > FEW_COLUMNS || this.columns.some(({ hidden }) => hidden)) {
       csv.before(columnMenu(this.columns, (shown) => this.grid.showColumns(shown)));
     } else {
       csv.classList.add("tfp-push");

@@ -23,6 +23,7 @@ from tfprof_nb.analysis.events.recorded_ops import recorded_ops
 from tfprof_nb.analysis.result import Result, empty_table
 from tfprof_nb.analysis.steps.activities import classify, is_of_old_tensorflow
 from tfprof_nb.analysis.steps.breakdown import PARTS, breakdown, input_between_steps_ps
+from tfprof_nb.analysis.steps.drift import Drift, drift
 from tfprof_nb.analysis.steps.groups import Grouping
 from tfprof_nb.analysis.steps.marks import BATCH, LOOP_PASS, UNNAMED, described, loops_of
 from tfprof_nb.analysis.steps.spans import spans_with_devices
@@ -64,6 +65,11 @@ class Steps(Result):
     def slowdown(self) -> float:
         """How many times as long steps took while ops were recorded; NaN where all or too few steps tell."""
         return slowdown(self.measured)
+
+    @cached_property
+    def drift(self) -> Drift | None:
+        """How steps of one host became slower while the program ran; None if they did not."""
+        return drift(self.timed, self.recorded) if len(set(self.table["host"])) == 1 else None
 
     @cached_property
     def shares(self) -> dict[str, float]:

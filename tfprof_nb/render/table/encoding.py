@@ -28,7 +28,7 @@ def encode_table(
 
 
 def _header(column: Column) -> dict[str, Any]:
-    return {key: getattr(column, key) for key in ("key", "header", "kind", "bar", "meaning", "signed")}
+    return {key: getattr(column, key) for key in ("key", "header", "kind", "bar", "meaning", "signed", "hidden")}
 
 
 def _texts(column: Column, texts: list[str] | None) -> dict[str, list[str] | None]:

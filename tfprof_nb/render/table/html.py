@@ -33,7 +33,7 @@ _MAX_TOOLTIP = 300
 def html_table(panel: Table, rows: int, text: int) -> Markup:
     """Draw the first ``rows`` rows; texts longer than ``text`` lose their middle."""
     panel = flat(panel)
-    columns = columns_of(panel)
+    columns = [column for column in columns_of(panel) if not column.hidden]
     frame = panel.frame.head(rows)
     head = element("thead", element("tr", *map(_head, columns)))
     body = element("tbody", join(_rows(frame, columns, text)))

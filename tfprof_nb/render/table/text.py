@@ -60,6 +60,7 @@ def text_table(panel: Table, width: int) -> list[str]:
             column.trim if column.path else None,
         )
         for column in columns_of(panel)
+        if not column.hidden
     ]
     if not len(frame) or not columns:
         return ["– No rows."]
