@@ -273,7 +273,8 @@ class Results:
         data = self.data
         if data.reduced:
             return self._page("source", _noted(self._one_host.source, self._only("source", self._one_host)))
-        lines = source(data.forests, data.graphs, data.cells, data.labels, data.groupings)
+        earlier_runs = Code(data.texts).earlier_runs
+        lines = source(data.forests, data.graphs, data.cells, data.labels, data.groupings, earlier_runs)
         return self._page("source", self._in_part(lines, _ESTIMATED))
 
     @_kept(Python)

@@ -136,7 +136,7 @@ def main() -> None:
     if what in ("pasted", "results"):
         program = Program(**json.loads(Path(target).read_text(encoding="utf-8")))
     shell = InteractiveShell.instance(config=Config(HistoryManager={"enabled": False}))
-    run(shell, _SEED)
+    shell.run_cell(_SEED).raise_error()  # no cell of the program's
     run(shell, program.setup)
     doing = {"gain": gain, "advice": advice, "pasted": pasted, "results": results, "compare": compare}
     told = doing[what](shell, program)

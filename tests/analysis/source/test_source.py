@@ -85,6 +85,24 @@ def row(found, line, file="cell"):
     return found.table[(found.table["file"] == file) & (found.table["line"] == line)].iloc[0]
 
 
+def test_graphs_that_an_earlier_run_of_the_cell_built_count_for_its_lines():
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    python.event("EagerLocalExecute: f_1", duration_us=90)
+    python.event("MatMul:MatMul", start_us=1, duration_us=40)
+    earlier = "/tmp/ipykernel_1/1.py"
+    node = Node("MatMul", "MatMul", ((earlier, 2, "step(x)"),))
+    graphs = read_graphs(graphs_section(Function("f_1", [node])))
+
+    def lines_with_ops(earlier_runs):
+        cell = read_cell(cell_section())
+        found = source([forest(space)], [graphs], [cell], [{earlier: "In[1]"}], earlier_runs=earlier_runs).table
+        return found.loc[found["op_ms"] > 0, ["file", "line", "code"]].to_numpy().tolist()
+
+    assert lines_with_ops({"In[1]": 1}) == [["cell", 3, "    step(x)"]]
+    assert lines_with_ops({}) == [["In[1]", 2, "step(x)"]]
+
+
 def test_the_cell_comes_first_in_order_then_other_files():
     found = result()
     assert found.table.columns[:5].tolist() == ["line", "code", "self_ms", "op_ms", "occurrences"]

@@ -35,7 +35,7 @@ class Code:
         self._texts, self._names = texts, names or Names()
         cell, lines = _without_magic(texts.get("cell", ""))
         # By how many lines the profiled cell is longer at its beginning than earlier runs of it.
-        self._earlier_runs = {
+        self.earlier_runs = {
             name: lines - _without_magic(text)[1]
             for name, text in texts.items()
             if name.startswith("In[") and cell and _without_magic(text)[0] == cell
@@ -102,7 +102,7 @@ class Code:
         >>> code.of_this_run("f (In[2] line 2)")
         'f (cell line 3)'
         """
-        for name, more in self._earlier_runs.items():
+        for name, more in self.earlier_runs.items():
             parts = re.split(rf"(?<!\w){re.escape(name)} line (\d+)", told)
             parts[1::2] = [place_of("cell", int(line) + more) for line in parts[1::2]]
             told = "".join(parts)
@@ -187,7 +187,7 @@ class Code:
         [('cell', 3)]
         """
         for file in self.files:
-            if file in self._earlier_runs:
+            if file in self.earlier_runs:
                 continue
             texts = [node for node in self.nodes(file, ast.Expr) if isinstance(node.value, ast.Constant)]
             for number, text in enumerate(self._texts[file].splitlines(), 1):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -138,6 +139,7 @@ def source(
     cells: Sequence[Cell],
     labels: Sequence[Mapping[str, str]],
     groupings: Sequence[Grouping | None] = (),
+    earlier_runs: Mapping[str, int] = MappingProxyType({}),
 ) -> SourceLines:
     """Divide time among lines of code.
 
@@ -156,6 +158,9 @@ def source(
         Per host: the labels of the notebook's cells, by the names of the files under which they were compiled.
     groupings
         Per host the group of each event, if it is known.
+    earlier_runs
+        The labels of cells with the text of the captured one, and by how much its line numbers exceed theirs. Graphs
+        that they built count for the captured cell.
 
     Returns
     -------
@@ -167,14 +172,18 @@ def source(
     """
     known_groups = groupings or [None] * len(forests)
     hosts = [_Host(*host) for host in zip(forests, graphs, cells, labels, known_groups, strict=True)]
-    ops = pd.concat([host.ops for host in hosts], ignore_index=True)
     cell = next((host.cell for host in hosts if host.cell.text), Cell())
-    called = pd.concat([host.called for host in hosts])
-    codes = pd.concat([host.codes for host in hosts]).drop_duplicates(_PLACE).set_index(_PLACE)["code"]
+    labels_of = {file: label for host in hosts for file, label in host.cells.items()}
+    earlier = {file: earlier_runs[label] for file, label in labels_of.items() if label in earlier_runs}
+    ops, called, lines, functions = (
+        _in_this_run(pd.concat(frames, ignore_index=True), earlier, cell.file)
+        for frames in zip(*((host.ops, host.called, host.codes, host.functions) for host in hosts), strict=True)
+    )
+    codes = lines.drop_duplicates(_PLACE).set_index(_PLACE)["code"]
     table = _table(ops, called, codes, cell)
-    known = {file: label for host in hosts for file, label in host.cells.items()} | {cell.file: "cell"}
+    known = labels_of | {cell.file: "cell"}
     table, ops = _labelled(table, known), _labelled(ops[_OP_COLUMNS], known)
-    functions = _labelled(pd.concat([host.functions for host in hosts], ignore_index=True), known)
+    functions = _labelled(functions, known)
     layers = _layers(ops)
     result = SourceLines(table, _summary(table, ops, layers), all_ops=ops, layers=layers, functions=functions)
     result.notes = _notes(result, cell, hosts) if result.summary["lines"] else [not_for(forests, _LINES) or _NOTHING]
@@ -285,6 +294,15 @@ def _table(ops: pd.DataFrame, called: pd.DataFrame, codes: pd.Series, cell: Cell
     others = others.assign(code=codes.reindex(others.index).fillna("").to_numpy())
     table = pd.concat([own, others]).reset_index()
     return table.astype({"occurrences": "Int64", "event": object})[COLUMNS]
+
+
+def _in_this_run(frame: pd.DataFrame, earlier: Mapping[str, int], file: str) -> pd.DataFrame:
+    """Move the lines of earlier runs of a cell to its own file."""
+    if not (earlier and file):
+        return frame
+    is_earlier = frame["file"].isin(earlier)
+    line = frame["line"] + frame["file"].map(earlier).fillna(0).astype(np.int64)
+    return frame.assign(file=frame["file"].mask(is_earlier, file), line=line)
 
 
 def _labelled(frame: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
