@@ -8,7 +8,7 @@ from tfprof_nb.analysis.ops.ops import ops
 from tfprof_nb.analysis.steps.breakdown import CATEGORIES
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import steps
-from tfprof_nb.formats.marks import OPS_END
+from tfprof_nb.formats.marks import EPOCH, OPS_BEGIN, OPS_END
 
 PARTS = [*CATEGORIES, "other_ms"]
 RECORDED, STEPS = 4, 12
@@ -53,6 +53,25 @@ def test_a_recorded_op_stands_for_those_that_were_not(drawn):
     assert (alone.loc["MatMul", "occurrences"], table.loc["MatMul", "occurrences"]) == (RECORDED, STEPS)
     # The steps of 600 us have two thirds of the time in their ops.
     assert table.loc["MatMul", "total_us"] == pytest.approx(450 * 4 + 300 * 8)
+
+
+def test_first_steps_of_passes_which_wait_stand_only_for_such_steps():
+    """Of three epochs of ten steps, the ops of each first step are recorded, and those of the first five."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for number in range(30):
+        at, is_first, wait_us = 1 + 1000 * number, number % 10 == 0, 500 if number % 10 == 0 else 50
+        python.event("train", start_us=at, duration_us=600, step_num=number, _r=1, **{EPOCH: number // 10})
+        if is_first and number:
+            python.event(OPS_BEGIN, start_us=at - 0.5, duration_us=0.1)
+        if is_first or number < 5:
+            python.event("IteratorGetNext", start_us=at + 10, duration_us=wait_us)
+        if number == 4 or (is_first and number):
+            python.event(OPS_END, start_us=at + 601, duration_us=0.1)
+    read = forest(space)
+    table = steps([read], [group_events(read)]).table
+    assert table.index[table["ops_recorded"]].tolist() == [0, 1, 2, 3, 4, 10, 20]
+    assert table["input_ms"].tolist() == pytest.approx([0.5 if number % 10 == 0 else 0.05 for number in range(30)])
 
 
 def test_without_events_that_say_so_all_was_recorded():

@@ -169,8 +169,10 @@ def _sums(
     which, keys = pd.factorize(key)
     columns = _measured(forest, events, self_ps, graphs)
     if stands_for:
-        columns = ((name, _for_all(name, values, stands_for)) for name, values in columns)
-    return keys, pd.DataFrame({name: _added_up(which, values, len(keys)) for name, values in columns})
+        sums = {name: _added_up_for_all(name, which, values, len(keys), stands_for) for name, values in columns}
+    else:
+        sums = {name: _added_up(which, values, len(keys)) for name, values in columns}
+    return keys, pd.DataFrame(sums)
 
 
 def _measured(
@@ -186,10 +188,13 @@ def _measured(
     yield "graph_flops", float_ops_of_events(forest, graphs, events)
 
 
-def _for_all(name: str, values: npt.NDArray[Any], stands_for: Factors) -> npt.NDArray[Any]:
-    """Return the values of a column, with those of the events that were not recorded."""
+def _added_up_for_all(
+    name: str, which: Int64, values: npt.NDArray[Any], count: int, stands_for: Factors
+) -> npt.NDArray[Any]:
+    """Return the sum of each group, with the events that were not recorded."""
     factor = stands_for.time if name.endswith("_ps") else stands_for.number
-    return np.rint(values * factor).astype(values.dtype)
+    sums = np.bincount(which, values * factor, count)
+    return sums if values.dtype.kind == "f" else np.rint(sums).astype(values.dtype)
 
 
 def _added_up(which: npt.NDArray[np.integer], values: npt.NDArray[np.generic], count: int) -> npt.NDArray[np.generic]:

@@ -30,18 +30,33 @@ def stand_for_others(table: pd.DataFrame) -> Bools:
     return chosen
 
 
-def _phases(table: pd.DataFrame) -> Iterator[tuple[Bools, pd.DataFrame]]:
-    """Yield for each phase with unrecorded steps which these are, and the steps that stand for them."""
+def _kinds(table: pd.DataFrame) -> Iterator[tuple[Bools, pd.DataFrame]]:
+    """Yield for each kind of unrecorded steps which these are, and the steps that stand for them.
+
+    The first step of a pass over the data, whose buffers are empty, stands for other first ones: it is recorded more
+    often than those that follow.
+    """
     recorded, stands = table["ops_recorded"].to_numpy(dtype=bool), stand_for_others(table)
+    first = _begins_pass(table)
     for phase in table.loc[~recorded, "phase"].unique():
-        mine = (table["phase"] == phase).to_numpy()
-        yield mine & ~recorded, table[mine & stands]
+        of_phase = (table["phase"] == phase).to_numpy()
+        for mine in (of_phase & first, of_phase & ~first):
+            if (mine & ~recorded).any():
+                like = mine & stands if (mine & stands).any() else of_phase & stands
+                yield mine & ~recorded, table[like]
+
+
+def _begins_pass(table: pd.DataFrame) -> Bools:
+    """Return per step whether it is the first of its phase and epoch after steps of others."""
+    epoch = table["epoch"].fillna(-1)
+    begins: Bools = ((table["phase"] != table["phase"].shift()) | (epoch != epoch.shift())).to_numpy(dtype=bool)
+    return begins
 
 
 def estimated(table: pd.DataFrame) -> pd.DataFrame:
     """Let unrecorded steps be made of the same parts as those that stand for them; without any, of ``other_ms``."""
     table = table.copy()
-    for left, like in _phases(table):
+    for left, like in _kinds(table):
         means = like[PARTS].mean().fillna(0.0)
         if not means.sum():
             means["other_ms"] = 1.0
@@ -61,7 +76,7 @@ def factors(forest: Forest, table: pd.DataFrame, events: Int64) -> Factors | Non
         return None
     number, time = np.ones(len(events)), np.ones(len(events))
     start_ps = forest.host.start_ps[events]
-    for left, like in _phases(table):
+    for left, like in _kinds(table):
         if like.empty:
             continue
         begin, length = ((like[name].to_numpy() * PS_PER_MS).astype(np.int64) for name in ("start_ms", "step_ms"))
