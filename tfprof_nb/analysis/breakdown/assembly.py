@@ -50,7 +50,7 @@ _PARTS = {
     Doing.COMPILING: ("compile", "compiling by XLA", "compile"),
     Doing.PROFILING: ("profiler", "tfprof_nb", "other"),
 }
-_MARKED = (Doing.TRACING, Doing.COMPILING, Doing.STORING)
+_MARKED = (Doing.TRACING, Doing.COMPILING, Doing.STORING, Doing.WAITING)
 _FILES = ("load", "save")
 _ONCE = ("trace", "compile", *_FILES, "start", "callback")
 _STEADY = "\0"  # ends the part of an id that stands for the recorded steady steps, until these are counted for all
@@ -191,8 +191,8 @@ class Assembly:
         inside = (callback >= 0) & (step >= 0) & (began < np.append(start, 0)[step])
         self._step = np.where(inside | (phase < 0), -1, step)
         self._callback = callback
-        # What goes on in steps whose ops were not recorded is known only as far as it leaves marks: what is outside of
-        # the calls of ops and sessions, if these are among a step's marks, is Python.
+        # What goes on in steps whose ops were not recorded is known only as far as it leaves marks, as fetches from
+        # Python do: what is outside of the calls of ops and sessions, if these are among a step's marks, is Python.
         recorded = np.append(self._steps["ops_recorded"].to_numpy(dtype=bool), True)[self._step]
         told = np.isin(self._step, self._step[np.isin(self._doing, (Doing.CALLING, Doing.FUNCTION))])
         known = np.isin(self._doing, _MARKED) | (told & (self._doing == Doing.PYTHON))
@@ -488,11 +488,17 @@ class Assembly:
     def _add_unrecorded(self) -> None:
         """Let steps whose ops were not recorded be made of the same parts as the steady ones whose ops were."""
         time = np.bincount(self._owner, weights=self._pieces.length_ps * self._unrecorded, minlength=len(self._owners))
+        fetching = (self._doing == Doing.WAITING) & ~self._is_steady
+        calls = pd.DataFrame({"owner": self._owner[fetching], "call": self._anchor[fetching]}).drop_duplicates()
+        fetched = calls["owner"].value_counts().to_dict()
         for number in np.flatnonzero(time).tolist():
             owner = self._owners[number]
             first = f"{owner}{_STEADY}/{_FIRST_BATCH[0]}"
             below = self._tree.below(owner + _STEADY).items()
             parts = [node for identity, node in below if not identity.startswith(first) and node.kind not in _ONCE]
+            if fetches := fetched.get(number, 0):
+                parts = [node for node in parts if node.kind != "wait"]
+                self._tree.add(self._tree.child(owner, *_PARTS[Doing.WAITING]), 0.0, fetches)
             known = sum(node.self_ps for node in parts)
             if not known:
                 self._tree.add(self._tree.child(owner, *_NOT_RECORDED), time[number])

@@ -29,7 +29,7 @@ from tfprof_nb.analysis.steps.marks import BATCH, LOOP_PASS, UNNAMED, described,
 from tfprof_nb.analysis.steps.spans import spans_with_devices
 from tfprof_nb.analysis.steps.tpu import tpu_breakdown
 from tfprof_nb.analysis.steps.tpu_spans import common_steps, tpu_spans, whole_steps
-from tfprof_nb.analysis.steps.unrecorded import estimated, recorded_note, slowdown, timed_steps
+from tfprof_nb.analysis.steps.unrecorded import estimated, fetched_in, recorded_note, slowdown, timed_steps
 from tfprof_nb.formats.marks import SESSION_CALL, SESSION_RUN, WARM_UP_RUN
 
 COLUMNS = ["start_ms", "step_ms", *PARTS, "phase", "step_name", "epoch", "warm_up", "host", "ops_recorded"]
@@ -205,7 +205,9 @@ def host_steps(forest: Forest, grouping: Grouping) -> _HostSteps:
     table = described(breakdown(forest, grouping, spans, activity), forest, grouping, spans)
     table["warm_up"] |= _starts_session(table) | np.isin(spans["event"], forest.host.ints(WARM_UP_RUN).rows)
     start, end = (spans[name].to_numpy(np.int64) for name in ("start_ps", "end_ps"))
-    table = estimated(table.assign(ops_recorded=forest.once(recorded_ops).hold(start, end)))
+    table = table.assign(ops_recorded=forest.once(recorded_ops).hold(start, end))
+    if not table["ops_recorded"].all():
+        table = estimated(table, fetched_in(forest, start, end))
     groups = spans["group"].to_numpy(np.int64)
     return _HostSteps(table, groups, grouping.source, notes, loops_of(forest, grouping))
 

@@ -11,9 +11,11 @@ from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.recorded_ops import Windows
 from tfprof_nb.analysis.steps.breakdown import PARTS
+from tfprof_nb.analysis.steps.passes import fetches_of
 
 _TIMED = 4  # so many unrecorded steps tell how long steps take when nothing slows them
 _SLOWED = 1.1  # times as long: from here on it is said
+_MUCH_LONGER, _PAUSE = 5, 0.05  # times the usual pause between steps, and of a step
 
 
 class Factors(NamedTuple):
@@ -33,8 +35,8 @@ def stand_for_others(table: pd.DataFrame) -> Bools:
 def _kinds(table: pd.DataFrame) -> Iterator[tuple[Bools, pd.DataFrame]]:
     """Yield for each kind of unrecorded steps which these are, and the steps that stand for them.
 
-    The first step of a pass over the data, whose buffers are empty, stands for other first ones: it is recorded more
-    often than those that follow.
+    The first step of a pass over the data, whose buffers are empty, stands only for other first ones: it is recorded
+    more often than those that follow.
     """
     recorded, stands = table["ops_recorded"].to_numpy(dtype=bool), stand_for_others(table)
     first = _begins_pass(table)
@@ -47,24 +49,43 @@ def _kinds(table: pd.DataFrame) -> Iterator[tuple[Bools, pd.DataFrame]]:
 
 
 def _begins_pass(table: pd.DataFrame) -> Bools:
-    """Return per step whether it is the first of its phase and epoch after steps of others."""
-    epoch = table["epoch"].fillna(-1)
-    begins: Bools = ((table["phase"] != table["phase"].shift()) | (epoch != epoch.shift())).to_numpy(dtype=bool)
+    """Return per step whether it is the first of its phase and epoch, or comes after a pause, as first ones do."""
+    epoch, phase, start = table["epoch"].fillna(-1), table["phase"], table["start_ms"]
+    pause = start - (start + table["step_ms"]).shift()
+    usual = _MUCH_LONGER * pause.median() + _PAUSE * table["step_ms"].median()
+    begins: Bools = ((phase != phase.shift()) | (epoch != epoch.shift()) | (pause > usual)).to_numpy(dtype=bool)
     return begins
 
 
-def estimated(table: pd.DataFrame) -> pd.DataFrame:
-    """Let unrecorded steps be made of the same parts as those that stand for them; without any, of ``other_ms``."""
-    table = table.copy()
+def estimated(table: pd.DataFrame, fetched_ms: Floats) -> pd.DataFrame:
+    """Let unrecorded steps be made of the same parts as those that stand for them; without any, of ``other_ms``.
+
+    Tracing, compiling and fetches of batches from Python are known of all steps: ``fetched_ms`` has the latter.
+    """
+    table, fetches = table.copy(), fetched_ms[~table["ops_recorded"].to_numpy(dtype=bool)].any()
     for left, like in _kinds(table):
         means = like[PARTS].mean().fillna(0.0)
+        if fetches:
+            means["input_ms"] = 0.0
         if not means.sum():
             means["other_ms"] = 1.0
-        traced_ms = table.loc[left, "compile_ms"].to_numpy()  # tracing and compiling are always recorded
-        rest_ms = table.loc[left, "step_ms"].to_numpy() - traced_ms
+        known = {"compile_ms": table.loc[left, "compile_ms"].to_numpy(), "input_ms": fetched_ms[left]}
+        rest_ms = table.loc[left, "step_ms"].to_numpy() - sum(known.values())
         table.loc[left, PARTS] = np.outer(rest_ms, means / means.sum())
-        table.loc[left, "compile_ms"] += traced_ms
+        for part, known_ms in known.items():
+            table.loc[left, part] += known_ms
     return table
+
+
+def fetched_in(forest: Forest, start: Int64, end: Int64) -> Floats:
+    """Return how long the fetches of batches from Python took in each of some spans that follow one another, in ms."""
+    fetches = fetches_of(forest)
+    order = np.argsort(start, kind="stable")
+    span = order[np.searchsorted(start[order], forest.host.start_ps[fetches], side="right") - 1]
+    begins, ends = forest.host.start_ps[fetches], forest.ends_ps(fetches)
+    inside = (begins >= start[span]) & (ends <= end[span])
+    spent_ps: Floats = np.bincount(span[inside], (ends - begins)[inside], len(start)) / PS_PER_MS
+    return spent_ps
 
 
 def factors(forest: Forest, table: pd.DataFrame, events: Int64) -> Factors | None:
