@@ -8,7 +8,7 @@ from tfprof_nb.analysis.ops.ops import ops
 from tfprof_nb.analysis.steps.breakdown import CATEGORIES
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import steps
-from tfprof_nb.formats.marks import EPOCH, OPS_BEGIN, OPS_END
+from tfprof_nb.formats.marks import EPOCH, FETCH, OPS_BEGIN, OPS_END
 
 PARTS = [*CATEGORIES, "other_ms"]
 RECORDED, STEPS = 4, 12
@@ -72,6 +72,25 @@ def test_first_steps_of_passes_which_wait_stand_only_for_such_steps():
     table = steps([read], [group_events(read)]).table
     assert table.index[table["ops_recorded"]].tolist() == [0, 1, 2, 3, 4, 10, 20]
     assert table["input_ms"].tolist() == pytest.approx([0.5 if number % 10 == 0 else 0.05 for number in range(30)])
+
+
+def test_fetches_from_python_are_known_of_all_steps():
+    """Of four steps, ops are recorded, and they wait for 100 us; of the others, marks say how long they wait."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    waits_us = [100] * 4 + [50, 200, 300, 400]
+    for number, wait_us in enumerate(waits_us):
+        at, is_recorded = 1 + 1000 * number, number < 4
+        python.event("train", start_us=at, duration_us=900, step_num=number, _r=1)
+        python.event("IteratorGetNext" if is_recorded else FETCH, start_us=at + 10, duration_us=wait_us)
+        if is_recorded:
+            python.event("MatMul:MatMul", start_us=at + 450, duration_us=400)
+    python.event(OPS_END, start_us=4000, duration_us=1)
+    read = forest(space)
+    table = steps([read], [group_events(read)]).table
+    assert table["input_ms"].tolist() == pytest.approx([wait_us / 1000 for wait_us in waits_us])
+    np.testing.assert_allclose(table[PARTS].sum(axis=1), table["step_ms"])
+    assert table["host_compute_ms"].iloc[-1] == pytest.approx(0.5 * 400 / 800)  # half of what is not known
 
 
 def test_without_events_that_say_so_all_was_recorded():
