@@ -39,7 +39,7 @@ def source(name: str) -> tuple[str, str]:
 
 
 def report_viewers() -> Markup:
-    """Return the style and the script that draw all tables and timelines of a report: the widgets' own, called by its."""
+    """Return the style and the script that draw all tables and timelines of a report: the widgets' own."""
     widgets = {name: source(name) for name in _IN_REPORTS}
     draw_page, style = source("report")
     called = ",\n".join(f"{name}: {_as_expression(module)}" for name, (module, _) in widgets.items())
