@@ -44,7 +44,8 @@ def run_job(title: str, job: Mapping[str, Any], python: str | None, folder: Path
         print(f"{title}: left out, there is no Python {python} here", flush=True)
         return
     env = variables(job, folder)
-    subprocess.run([f"python{python or 3}", "-m", "venv", folder / "python"], check=True)
+    if any("setup-python" in step.get("uses", "") for step in job["steps"]):
+        subprocess.run([f"python{python or 3}", "-m", "venv", folder / "python"], check=True)
     for step in job["steps"]:
         text = step.get("run") or f"{step['uses']} {step.get('with', {}).get('name', '')}"
         start = time.monotonic()
