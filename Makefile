@@ -14,7 +14,7 @@ SCRIPTS := $(STATIC)/trace.js
 # Two at a time, the tests of a file in order and in one process: one TensorFlow and one Jupyter server each.
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=25
 
-.PHONY: help env chromium build lint format vitest check test nightly fuzz captures demo notebooks docs site bench wheel notes lock clean
+.PHONY: help env chromium build lint format vitest check test nightly fuzz captures demo notebooks docs site bench workflows wheel notes lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -105,6 +105,9 @@ site: $(EDITABLE) ## build/site/: the documentation as a site, from docs, notebo
 
 bench: $(EDITABLE) ## measure what is not measured yet, or PARTS; write docs/performance.md (an hour; minutes with QUICK=1)
 	@$(BIN)/python -m benchmarks.performance $(PARTS) $(if $(QUICK),--quick)
+
+workflows: $(EDITABLE) ## run what the workflows run, or NAMES="release test/lint" of them, each job in a clean clone
+	@$(BIN)/python .ci/workflows.py $(NAMES)
 
 wheel: $(EDITABLE) ## dist/: sdist and wheel, with the JavaScript in them
 	@$(BIN)/python -m build --no-isolation --outdir dist

@@ -7,8 +7,6 @@ const WIDGETS = ["change", "flame", "head", "readout", "table", "tabs", "trace"]
 const outdir = fileURLToPath(new URL("../tfprof_nb/render/static/", import.meta.url));
 // A widget's state carries its own copy of its bundle, so size is paid once per widget shown.
 const MAX_BYTES = 90_000;
-// A report carries the viewers of all of them once.
-const MAX_REPORT_BYTES = 110_000;
 
 await build({
   entryPoints: {
@@ -27,7 +25,6 @@ await build({
 
 for (const file of readdirSync(outdir)) {
   const bytes = statSync(outdir + file).size;
-  const limit = file.startsWith("report.") ? MAX_REPORT_BYTES : MAX_BYTES;
-  if (bytes > limit) throw new Error(`${file} has ${bytes} bytes; the limit is ${limit}.`);
+  if (bytes > MAX_BYTES) throw new Error(`${file} has ${bytes} bytes; the limit is ${MAX_BYTES}.`);
   console.log(`${file.padEnd(12)} ${bytes.toLocaleString("en-US")} bytes`);
 }

@@ -145,3 +145,9 @@ def test_what_a_killed_capture_left_is_no_run(logdir):
 def test_what_cannot_be_printed_is_left_out_of_a_run_s_text(tmp_path):
     (found,) = find_runs(make(tmp_path / "logs\x1b[31m", "h\x1b]0;title\x07"))
     assert not set("\x1b\x07") & set(str(found))
+
+
+def test_a_run_that_was_found_is_loaded_as_it_is(logdir):
+    older, newer = find_runs(logdir)[:2]
+    assert resolve(older) is older
+    assert resolve(older) != resolve(newer)

@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import subprocess
+import sys
 
 import pytest
 import yaml
@@ -98,3 +99,21 @@ def test_the_notes_of_a_release(root, tag, status):
         assert "### What you get" in notes
         assert "\n## " not in notes
         assert len(notes.splitlines()) < 40
+
+
+def test_files_about_changes_become_a_part_of_the_changelog(root):
+    command = [sys.executable, "-m", "towncrier", "build", "--draft", "--version", "9.9.9"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    written = {path.read_text(encoding="utf-8").strip() for path in (root / "changes").glob("*.md")}
+    part = done.stdout.partition("## [9.9.9] - ")[2].replace("\n  ", "\n")
+    assert {text for text in written if f"- {text}\n" not in part} == set()
+
+
+@pytest.mark.nightly
+def test_a_clean_clone_builds_the_release_and_the_site_as_the_workflows_do(root):
+    command = [sys.executable, str(root / ".ci" / "workflows.py"), "release", "site"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    left_out = {line.split(": ")[0] for line in done.stdout.splitlines() if line.endswith(": left out")}
+    assert left_out == {"release/publish", "release/announce", "site/deploy"}

@@ -402,6 +402,9 @@ class Profile(Results):
     def _ipython_display_(self) -> None:
         dashboard.content(self)._ipython_display_()
 
+    def _repr_html_(self) -> str:
+        return dashboard.content(self)._repr_html_()
+
     def __str__(self) -> str:
         """The answer as text; each result prints in full by itself."""
         return str(dashboard.content(self))

@@ -223,13 +223,13 @@ def _stored_run(profiles: list[StoredFile], beside: list[StoredFile]) -> Run:
     return replace(run, time=_time_in(run.name) or written, stored=tuple(stored))
 
 
-def resolve(path: str | PathLike[str] | Iterable[str | PathLike[str]], *, as_runs: bool = False) -> Run:
+def resolve(path: str | PathLike[str] | Iterable[str | PathLike[str]] | Run, *, as_runs: bool = False) -> Run:
     """Return the run that a path stands for.
 
     Parameters
     ----------
     path
-        A logdir (gives its newest run), a run folder, a file, or several files, the hosts of one run.
+        A logdir (gives its newest run), a run folder, a file, or several files, the hosts of one run; or the run.
     as_runs
         Whether several paths are runs, to be shown one after another; a logdir then stands for all of its runs.
 
@@ -240,6 +240,8 @@ def resolve(path: str | PathLike[str] | Iterable[str | PathLike[str]], *, as_run
     TfprofError
         With ``as_runs``, if a run has several hosts.
     """
+    if isinstance(path, Run):
+        return path
     paths = _listed(path)
     if not paths:
         raise ProfileNotFoundError("No path was given. Give a logdir, a run's folder, a file or a list of files.")

@@ -74,7 +74,10 @@ def change_of(advice: Advice, texts: Mapping[str, str], rule: str | None) -> Cha
         return changes[str(rule)]
     can = f"Those of these rules can be: {', '.join(map(repr, changes))}." if changes else "No other finding has one."
     if rule is None:
-        raise TfprofError("No finding of this profile has a change as code that could be tried.")
+        raise TfprofError(
+            "No finding of this profile has a change as code that could be tried. Change the cell as a finding's words "
+            "say, run it under another name, and let tp.compare(before, after) tell what that gained."
+        )
     if rule in why_not:
         raise TfprofError(f"The change of {rule!r} can't be tried: {why_not[rule]}. {can}")
     raise TfprofError(f"This profile has no finding of a rule {rule!r}. {can}")

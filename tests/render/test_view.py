@@ -2,6 +2,7 @@
 
 import sys
 import types
+from html.parser import HTMLParser
 
 import nbformat
 import pandas as pd
@@ -14,7 +15,8 @@ from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 
 from render import samples
-from tfprof_nb.render import View, charts, display
+from tfprof_nb.render import View, charts, display, html_report
+from tfprof_nb.render.content import Content
 from tfprof_nb.render.panels import Column, Note, Tab, Table, Tabs, Timeline
 from tfprof_nb.render.table.widget import TableWidget
 from tfprof_nb.render.tabs_widget import TabsWidget
@@ -280,3 +282,21 @@ def test_outside_colab_there_is_nothing_to_turn_on():
 def test_views_can_stand_side_by_side():
     left, right = View("left", [Note("a")]), View("right", [Note("b")])
     assert HBox([left, right]).children == (left, right)
+
+
+class Frame(HTMLParser):
+    """The page in the one frame that some HTML consists of."""
+
+    page = None
+
+    def handle_starttag(self, tag, attributes):
+        assert (tag, self.page) == ("iframe", None)
+        self.page = dict(attributes)["srcdoc"]
+
+
+@pytest.mark.parametrize("show", [Content, View])
+def test_front_ends_without_jupyters_widgets_get_the_report_in_a_frame(show):
+    """Such as marimo, which shows what `_repr_html_` returns."""
+    frame, panels = Frame(), [Note('"a" < b'), *samples.dashboard()]
+    frame.feed(show("baseline", panels)._repr_html_())
+    assert frame.page == html_report("baseline", panels)

@@ -49,5 +49,9 @@ class Result:
     def _ipython_display_(self) -> None:
         self._content()._ipython_display_()
 
+    def _repr_html_(self) -> str | None:
+        html: str | None = self._content()._repr_html_() if self._show else None
+        return html
+
     def __str__(self) -> str:
         return str(self._show()) if self._show else repr(self)

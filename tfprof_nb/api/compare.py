@@ -8,9 +8,10 @@ from tfprof_nb.analysis.compare.compare import Comparison, comparison
 from tfprof_nb.api.load import load
 from tfprof_nb.profiles import Profile
 from tfprof_nb.render.content import Content
+from tfprof_nb.runs import Run
 from tfprof_nb.views import compare as view
 
-Side = Profile | str | os.PathLike[str]
+Side = Profile | Run | str | os.PathLike[str]
 
 
 def compare(before: Side | Sequence[Side], after: Side | Sequence[Side]) -> Comparison:
@@ -64,7 +65,7 @@ def _profiles(side: Side | Sequence[Side], label: str) -> list[Profile]:
 def _profile(one: object, label: str) -> Profile:
     if isinstance(one, Profile):
         return one
-    if isinstance(one, str | os.PathLike):
+    if isinstance(one, str | os.PathLike | Run):
         return load(one)
     raise TfprofError(
         f"The argument {label} is of type {type(one).__name__}: give a Profile, the path of a profile, or a list "

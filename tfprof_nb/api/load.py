@@ -14,7 +14,7 @@ Source = str | os.PathLike[str]
 
 
 def load(
-    path: Source | Sequence[Source],
+    path: Source | Sequence[Source] | Run,
     *,
     name: str | None = None,
     as_runs: bool = False,
@@ -26,7 +26,8 @@ def load(
     Parameters
     ----------
     path
-        A logdir (its newest readable run is taken), a run's folder, a file, or several files: the hosts of one run.
+        A logdir (its newest readable run is taken), a run's folder, a file, or several files: the hosts of one run;
+        or a `Run` of `find_runs`.
         Each can be a URL (``gs://``, ``s3://``, ``https://`` and what else fsspec opens): its files are copied to
         ``~/.cache/tfprof_nb``, and copied again when they change.
         Files are XSpace profiles (``*.xplane.pb`` or any other name), Chrome traces (TensorFlow 1's timelines among

@@ -1,5 +1,6 @@
 """The widgets' JavaScript: built from js/ into the folder static/ beside this file."""
 
+import re
 from pathlib import Path
 
 from markupsafe import Markup
@@ -7,6 +8,8 @@ from markupsafe import Markup
 from tfprof_nb.render.markup import element
 
 _STATIC = Path(__file__).parent / "static"
+_IN_REPORTS = ("tabs", "table", "trace", "flame", "readout")
+_EXPORT = re.compile(r"export\{([\w$]+) as default\};\s*$")  # how esbuild ends a module
 
 
 def bundle(name: str) -> tuple[Path, Path]:
@@ -36,8 +39,16 @@ def source(name: str) -> tuple[str, str]:
 
 
 def report_viewers() -> Markup:
-    """Return the style and the script that draw all tables and timelines of a report."""
-    module, style = source("report")
+    """Return the style and the script that draw all tables and timelines of a report: the widgets' own."""
+    widgets = {name: source(name) for name in _IN_REPORTS}
+    draw_page, style = source("report")
+    called = ",\n".join(f"{name}: {_as_expression(module)}" for name, (module, _) in widgets.items())
     # Inside a script's strings both spellings mean the same, but the first would end the element.
-    script = module.replace("</script", r"<\/script")
-    return element("style", Markup(style)) + element("script", Markup(script), type="module")  # noqa: S704 - our own
+    script = f"{_as_expression(draw_page)}({{\n{called}\n}});".replace("</script", r"<\/script")
+    styles = "\n".join([*(css for _, css in widgets.values()), style])
+    return element("style", Markup(styles)) + element("script", Markup(script), type="module")  # noqa: S704 - our own
+
+
+def _as_expression(module: str) -> str:
+    """Return an ES module as an expression: what it exports by default."""
+    return "(() => {\n" + _EXPORT.sub(r"return \1;", module) + "})()"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfprof_nb.render import display, notebook_cells
 from tfprof_nb.render.panels import Panel
+from tfprof_nb.render.report import framed_report
 from tfprof_nb.render.text import text_view
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ class Content:
 
     def _ipython_display_(self, **_: Any) -> None:
         self.show()
+
+    def _repr_html_(self) -> str:
+        return str(framed_report(self.title, self.panels))
 
     def __str__(self) -> str:
         return text_view(self.title, self.in_text() if self.in_text else self.panels)

@@ -53,3 +53,9 @@ def html_report(title: str, panels: Sequence[Panel]) -> Markup:
     # The script keeps its control characters.
     body = element("body", printable_markup(join(shown)), report_viewers())
     return join([Markup("<!doctype html>"), element("html", printable_markup(head), body, lang="en"), "\n"])
+
+
+def framed_report(title: str, panels: Sequence[Panel]) -> Markup:
+    """Return a report in a frame, for front ends that show HTML but not Jupyter's widgets, such as marimo."""
+    page = str(html_report(title, panels))  # an attribute's value: no longer markup
+    return element("iframe", srcdoc=page, title=title, style="width:100%;height:560px;border:0;color-scheme:normal")

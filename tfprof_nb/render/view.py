@@ -14,6 +14,7 @@ from tfprof_nb.render import display
 from tfprof_nb.render.head_widget import HeadWidget
 from tfprof_nb.render.idle import when_idle
 from tfprof_nb.render.panels import Note, Panel
+from tfprof_nb.render.report import framed_report
 from tfprof_nb.render.selection import Selection
 from tfprof_nb.render.static_form import first_pages, opened, static_view
 from tfprof_nb.render.text import text_view
@@ -117,6 +118,9 @@ class View(Selection, ipywidgets.VBox):  # type: ignore[misc]
     def to_html(self) -> str:
         """Return the static form: HTML without script, of at most 64 KB."""
         return str(static_view(self._title, self._panels))
+
+    def _repr_html_(self) -> str:
+        return str(framed_report(self._title, self._panels))
 
     def __str__(self) -> str:
         return text_view(self._title, self._panels)

@@ -16,6 +16,11 @@ export interface RenderProps<Traits> {
   el: HTMLElement;
 }
 
+/** What a bundle exports. */
+export interface Widget<Traits> {
+  render(props: RenderProps<Traits>): () => void;
+}
+
 /** Calls `callback` on each `event` of the model until `signal` aborts. */
 export function listen<Traits>(
   model: Model<Traits>,

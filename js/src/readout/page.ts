@@ -1,15 +1,16 @@
 /** The values under the pointer, below the picture of a chart in a page without a kernel. */
 import "./page.css";
+import type { Widget } from "../lib/host";
 import { inflate } from "../lib/inflate";
 import { bytesOf, drawEmbedded, PageModel } from "../lib/page";
-import readout, { type Traits } from "./index";
+import type { Traits } from "./index";
 
 /** What render/embedded_chart.py writes: JSON compressed with zlib. */
 type Embedded = Omit<Traits, "chart" | "selected"> & { rows: boolean };
 
 let count = 0;
 
-async function draw(data: HTMLScriptElement, el: HTMLElement): Promise<void> {
+async function draw(readout: Widget<Traits>, data: HTMLScriptElement, el: HTMLElement): Promise<void> {
   const picture = data.previousElementSibling;
   const text = new TextDecoder().decode(await inflate([bytesOf(data.text)]));
   const { rows, ...traits } = JSON.parse(text) as Embedded;
@@ -19,4 +20,6 @@ async function draw(data: HTMLScriptElement, el: HTMLElement): Promise<void> {
   readout.render({ model: new PageModel<Traits>({ ...traits, chart, selected: null }), el });
 }
 
-drawEmbedded("tfp-chart-data", draw);
+export function drawReadouts(readout: Widget<Traits>): void {
+  drawEmbedded("tfp-chart-data", (data, el) => draw(readout, data, el));
+}

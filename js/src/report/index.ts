@@ -1,6 +1,26 @@
-/** What a report runs: its tabs, menus, tables, timelines, flame graphs and charts, drawn from what the page holds. */
-import "../tabs/page";
-import "../table/page";
-import "../trace/page";
-import "../flame/page";
-import "../readout/page";
+/**
+ * What a report runs: its tabs, menus, tables, timelines, flame graphs and charts, drawn from what the page holds.
+ *
+ * The widgets' own bundles draw them (render/bundle.py puts them in), so that the package holds each once.
+ */
+import { drawFlameGraphs } from "../flame/page";
+import { drawReadouts } from "../readout/page";
+import { drawTables } from "../table/page";
+import { drawChoices } from "../tabs/page";
+import { drawTimelines } from "../trace/page";
+
+interface Widgets {
+  flame: Parameters<typeof drawFlameGraphs>[0];
+  readout: Parameters<typeof drawReadouts>[0];
+  table: Parameters<typeof drawTables>[0];
+  tabs: Parameters<typeof drawChoices>[0];
+  trace: Parameters<typeof drawTimelines>[0];
+}
+
+export default function drawPage({ flame, readout, table, tabs, trace }: Widgets): void {
+  drawChoices(tabs);
+  drawTables(table);
+  drawTimelines(trace);
+  drawFlameGraphs(flame);
+  drawReadouts(readout);
+}

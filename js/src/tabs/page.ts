@@ -1,6 +1,7 @@
 /** Tabs, menus and sliders in a page without a kernel: all their pages are there. */
+import type { Widget } from "../lib/host";
 import { bytesOf, drawEmbedded, PageModel, sendTarget } from "../lib/page";
-import tabs, { type Traits } from "./index";
+import type { Traits } from "./index";
 import { paneClass } from "./panes";
 import "./page.css";
 
@@ -9,7 +10,7 @@ type Embedded = Pick<Traits, "names" | "groups" | "kind" | "label">;
 
 let count = 0;
 
-async function draw(data: HTMLScriptElement, el: HTMLElement): Promise<void> {
+async function draw(tabs: Widget<Traits>, data: HTMLScriptElement, el: HTMLElement): Promise<void> {
   const embedded = JSON.parse(new TextDecoder().decode(bytesOf(data.text))) as Embedded;
   const model = new PageModel<Traits>({ ...embedded, selected: 0, uid: `page${count++}`, opened: null });
   const panes = [...(data.parentElement?.querySelectorAll<HTMLDetailsElement>(":scope > details") ?? [])];
@@ -30,4 +31,6 @@ async function draw(data: HTMLScriptElement, el: HTMLElement): Promise<void> {
   follow();
 }
 
-drawEmbedded("tfp-choice-data", draw);
+export function drawChoices(tabs: Widget<Traits>): void {
+  drawEmbedded("tfp-choice-data", (data, el) => draw(tabs, data, el));
+}

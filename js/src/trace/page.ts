@@ -1,7 +1,7 @@
 /** The trace viewer in a page without a kernel. */
+import type { Widget } from "../lib/host";
 import { inflate } from "../lib/inflate";
 import { bytesOf, drawEmbedded, followTargets, PageModel } from "../lib/page";
-import trace from "./index";
 import type { Traits } from "./traits";
 
 /** What render/timeline/html.py writes. Both are base64; the header is JSON compressed with zlib. */
@@ -11,7 +11,7 @@ interface Embedded {
   height: number;
 }
 
-async function draw(data: HTMLScriptElement, el: HTMLElement): Promise<void> {
+async function draw(trace: Widget<Traits>, data: HTMLScriptElement, el: HTMLElement): Promise<void> {
   const { header, payload, height } = JSON.parse(data.text) as Embedded;
   const none = { time_range: null, selected_event: null, selected_name: null };
   const text = new TextDecoder().decode(await inflate([bytesOf(header)]));
@@ -24,4 +24,6 @@ async function draw(data: HTMLScriptElement, el: HTMLElement): Promise<void> {
   });
 }
 
-drawEmbedded("tfp-trace-data", draw);
+export function drawTimelines(trace: Widget<Traits>): void {
+  drawEmbedded("tfp-trace-data", (data, el) => draw(trace, data, el));
+}
