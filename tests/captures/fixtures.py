@@ -1,8 +1,10 @@
 """What tests read: profiles of recorded programs, and places in the text that was recorded with them."""
 
 import ast
+import os
 from functools import cache, lru_cache
 
+import pandas as pd
 import pytest
 
 import tfprof_nb as tp
@@ -22,6 +24,25 @@ def captured(tmp_path_factory):
         return archive.read(name, tmp_path_factory.mktemp("captured"))
 
     return lru_cache(KEPT_OPEN)(lambda name: tp.load(folder(name), name=name))
+
+
+@pytest.fixture(scope="session")
+def advised(captured, tmp_path_factory):
+    """Return a function that tells the advice on a recorded program, which one worker finds for all."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "advised"
+    folder.mkdir(exist_ok=True)
+
+    @cache
+    def advice(name):
+        kept = folder / f"{name.replace('/', '.')}.pickle"
+        if not kept.is_file():
+            part = kept.with_suffix(f".{os.getpid()}")
+            captured(name).advice.table.to_pickle(part)
+            part.replace(kept)
+        return pd.read_pickle(kept)
+
+    return advice
 
 
 @pytest.fixture
