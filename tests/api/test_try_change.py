@@ -42,6 +42,21 @@ def shell(tmp_path, monkeypatch):
     InteractiveShell.clear_instance()
 
 
+@pytest.fixture(scope="module")
+def trained():
+    """What MODEL makes."""
+    space = {}
+    exec(MODEL, space)
+    return {name: value for name, value in space.items() if not name.startswith("__")}
+
+
+@pytest.fixture
+def with_model(shell, trained):
+    """A notebook with a model that trials before used too: they put it back."""
+    shell.push(trained)
+    return shell
+
+
 def run(shell, *cells):
     for cell in cells:
         shell.run_cell(cell, store_history=True).raise_error()
@@ -65,8 +80,8 @@ def state_of(model):
     return [each.numpy() for each in variables]
 
 
-def test_a_change_that_keeps_the_results(shell):
-    run(shell, MODEL)
+@pytest.mark.usefixtures("with_model")
+def test_a_change_that_keeps_the_results():
     made = try_it(FIT, f"{FIT}\nfewer = 1")
     assert made.summary["results"] == "equal"
     assert made.notes[0] == "Results: equal for 12 steps."
@@ -279,8 +294,8 @@ def test_a_cell_that_cannot_be_repeated_says_why(shell, setup, cell, why):
         ),
     ],
 )
-def test_wrong_changes_are_refuted(shell, changed, words):
-    run(shell, MODEL)
+@pytest.mark.usefixtures("with_model")
+def test_wrong_changes_are_refuted(changed, words):
     made = try_it(FIT, changed)
     assert made.summary["results"] == "different"
     assert made.summary["refuted"]
@@ -310,9 +325,9 @@ history = model.fit(train, epochs=3, verbose=0)
         ("stddev=0.1), y", "stddev=0.1), y + 100.0", False, " epochs"),
     ],
 )
-def test_changes_of_random_pipelines_are_judged(shell, monkeypatch, before, after, refuted, words):
+@pytest.mark.usefixtures("with_model")
+def test_changes_of_random_pipelines_are_judged(monkeypatch, before, after, refuted, words):
     monkeypatch.setattr(turns, "MAX_ROUNDS", 3)  # fewer do not tell how far apart random results are
-    run(shell, MODEL.replace("keras.utils.set_random_seed(3)", ""))
     cell = NOISY + PIPELINE
     made = try_it(cell, cell.replace(before, after, 1), claim="order")
     assert made.summary["results"] == "different", made.notes
@@ -320,16 +335,16 @@ def test_changes_of_random_pipelines_are_judged(shell, monkeypatch, before, afte
     assert words in made.notes[0]
 
 
-def test_an_order_that_no_longer_changes_is_no_other_order(shell):
-    run(shell, MODEL)
+@pytest.mark.usefixtures("with_model")
+def test_an_order_that_no_longer_changes_is_no_other_order():
     cell = PIPELINE.replace(".map(noisy, num_parallel_calls=2)", "").replace("doubled", "lambda x, y: (x, y)")
     made = try_it(cell, cell.replace(".shuffle(90)", ".shuffle(90).cache()"))
     assert made.summary["refuted"]
     assert "the same order in each pass" in made.notes[0]
 
 
-def test_a_change_that_may_differ_is_not_refuted(shell):
-    run(shell, MODEL)
+@pytest.mark.usefixtures("with_model")
+def test_a_change_that_may_differ_is_not_refuted():
     made = try_it(FIT, FIT.replace("16", "32"), claim="dynamics")
     assert (made.summary["results"], made.summary["refuted"]) == ("different", False)
 
@@ -341,10 +356,10 @@ def test_a_change_that_fails_is_refuted(shell):
     assert "NameError" in made.notes[0]
 
 
-def test_long_cells_do_as_many_steps_each(shell):
-    run(shell, MODEL)
+@pytest.mark.usefixtures("with_model")
+def test_long_cells_do_as_many_steps_each():
     cell = FIT.replace("epochs=2", "epochs=100000")
-    made = try_it(cell, f"other = 1\n{cell}", seconds=40)
+    made = try_it(cell, f"other = 1\n{cell}", seconds=12)
     steps = made.table.loc[made.table["round"] > 0, "steps"]
     assert steps.nunique() == 1
     assert made.summary["results"] == "equal"
@@ -354,7 +369,7 @@ def test_long_cells_do_as_many_steps_each(shell):
 def test_an_own_loop_is_ended_too(shell):
     run(shell, "import numpy as np, time\ntotal = np.zeros(())")
     cell = "for k in range(10**9):\n    time.sleep(0.01)\n    total += k"
-    made = try_it(cell, cell.replace("+= k", "+= k + 1"), seconds=20)
+    made = try_it(cell, cell.replace("+= k", "+= k + 1"), seconds=8)
     assert made.summary["results"] == "different"
     assert shell.user_ns["total"] == 0
 
