@@ -10,8 +10,9 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
+from clock import Clock
 from tfprof_nb._errors import TfprofError
-from tfprof_nb.capture.trial import turns
+from tfprof_nb.capture.trial import steps, turns
 from tfprof_nb.trials import Change, put_into_notebook, tried
 
 pytestmark = pytest.mark.tensorflow
@@ -55,6 +56,14 @@ def with_model(shell, trained):
     """A notebook with a model that trials before used too: they put it back."""
     shell.push(trained)
     return shell
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Let each step take as long, however long it takes."""
+    stands = Clock(look_s=0.05)
+    for module in (steps, turns):
+        monkeypatch.setattr(module, "time", stands)
 
 
 def run(shell, *cells):
@@ -356,20 +365,21 @@ def test_a_change_that_fails_is_refuted(shell):
     assert "NameError" in made.notes[0]
 
 
-@pytest.mark.usefixtures("with_model")
+@pytest.mark.usefixtures("with_model", "clock")
 def test_long_cells_do_as_many_steps_each():
     cell = FIT.replace("epochs=2", "epochs=100000")
-    made = try_it(cell, f"other = 1\n{cell}", seconds=12)
-    steps = made.table.loc[made.table["round"] > 0, "steps"]
-    assert steps.nunique() == 1
+    made = try_it(cell, f"other = 1\n{cell}", seconds=40)
+    counted = made.table.loc[made.table["round"] > 0, "steps"]
+    assert counted.nunique() == 1
     assert made.summary["results"] == "equal"
     assert made.summary["of"] == "a step"
 
 
+@pytest.mark.usefixtures("clock")
 def test_an_own_loop_is_ended_too(shell):
-    run(shell, "import numpy as np, time\ntotal = np.zeros(())")
-    cell = "for k in range(10**9):\n    time.sleep(0.01)\n    total += k"
-    made = try_it(cell, cell.replace("+= k", "+= k + 1"), seconds=8)
+    run(shell, "import numpy as np\ntotal = np.zeros(())")
+    cell = "for k in range(10**9):\n    total += k"
+    made = try_it(cell, cell.replace("+= k", "+= k + 1"), seconds=20)
     assert made.summary["results"] == "different"
     assert shell.user_ns["total"] == 0
 
