@@ -59,6 +59,12 @@ def with_model(shell, trained):
 
 
 @pytest.fixture
+def one_round(shell, monkeypatch):
+    """For what the runs that warm up tell already, and for what they leave behind."""
+    monkeypatch.setattr(turns, "MAX_ROUNDS", 1)
+
+
+@pytest.fixture
 def clock(monkeypatch):
     """Let each step take as long, however long it takes."""
     stands = Clock(look_s=0.05)
@@ -135,6 +141,7 @@ drawn = [random.random(), float(np.random.rand()), float(tf.random.normal(())), 
     assert names == ["dense", "dense"]
 
 
+@pytest.mark.usefixtures("one_round")
 def test_an_optimizer_that_was_never_used_stays_so(shell):
     run(shell, MODEL.rpartition("_ = ")[0])
     model = shell.user_ns["model"]
@@ -286,25 +293,28 @@ def test_a_cell_that_cannot_be_repeated_says_why(shell, setup, cell, why):
 
 
 @pytest.mark.parametrize(
-    ("changed", "words"),
+    ("changed", "words", "rounds"),
     [
-        ("history = model.fit(x, y, epochs=1, batch_size=16, verbose=0)", "epochs"),
-        ("history = model.fit(x[:80], y[:80], epochs=2, batch_size=16, verbose=0)", "96 and 80 examples"),
-        ("history = model.fit(x, -y, epochs=2, batch_size=16, verbose=0)", "loss"),
+        ("history = model.fit(x, y, epochs=1, batch_size=16, verbose=0)", "epochs", 1),
+        ("history = model.fit(x[:80], y[:80], epochs=2, batch_size=16, verbose=0)", "96 and 80 examples", 1),
+        ("history = model.fit(x, -y, epochs=2, batch_size=16, verbose=0)", "loss", ROUNDS),
         pytest.param(
             "history = model.fit(x, y, epochs=2, batch_size=16, verbose=0, shuffle=False)",
             "loss",
+            ROUNDS,
             marks=pytest.mark.nightly,
         ),
         pytest.param(
             "history = model.fit(x, y.T.reshape(-1, 1)[::-1], epochs=2, batch_size=16, verbose=0)",
             "loss",
+            ROUNDS,
             marks=pytest.mark.nightly,
         ),
     ],
 )
 @pytest.mark.usefixtures("with_model")
-def test_wrong_changes_are_refuted(changed, words):
+def test_wrong_changes_are_refuted(monkeypatch, changed, words, rounds):
+    monkeypatch.setattr(turns, "MAX_ROUNDS", rounds)
     made = try_it(FIT, changed)
     assert made.summary["results"] == "different"
     assert made.summary["refuted"]
@@ -326,17 +336,17 @@ history = model.fit(train, epochs=3, verbose=0)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "refuted", "words"),
+    ("before", "after", "refuted", "words", "rounds"),
     [
-        (".shuffle(90)", ".cache().shuffle(90)", True, "same random values"),
-        pytest.param(".batch(20)", ".batch(20).cache()", True, "same random values", marks=pytest.mark.nightly),
-        ("batch(20)", "batch(20, drop_remainder=True)", True, "96 and 80 examples"),
-        ("stddev=0.1), y", "stddev=0.1), y + 100.0", False, " epochs"),
+        (".shuffle(90)", ".cache().shuffle(90)", True, "same random values", 1),
+        pytest.param(".batch(20)", ".batch(20).cache()", True, "same random values", 1, marks=pytest.mark.nightly),
+        ("batch(20)", "batch(20, drop_remainder=True)", True, "96 and 80 examples", 1),
+        ("stddev=0.1), y", "stddev=0.1), y + 100.0", False, " epochs", 3),  # which tell how far apart results are
     ],
 )
 @pytest.mark.usefixtures("with_model")
-def test_changes_of_random_pipelines_are_judged(monkeypatch, before, after, refuted, words):
-    monkeypatch.setattr(turns, "MAX_ROUNDS", 3)  # fewer do not tell how far apart random results are
+def test_changes_of_random_pipelines_are_judged(monkeypatch, before, after, refuted, words, rounds):
+    monkeypatch.setattr(turns, "MAX_ROUNDS", rounds)
     cell = NOISY + PIPELINE
     made = try_it(cell, cell.replace(before, after, 1), claim="order")
     assert made.summary["results"] == "different", made.notes
@@ -344,7 +354,7 @@ def test_changes_of_random_pipelines_are_judged(monkeypatch, before, after, refu
     assert words in made.notes[0]
 
 
-@pytest.mark.usefixtures("with_model")
+@pytest.mark.usefixtures("with_model", "one_round")
 def test_an_order_that_no_longer_changes_is_no_other_order():
     cell = PIPELINE.replace(".map(noisy, num_parallel_calls=2)", "").replace("doubled", "lambda x, y: (x, y)")
     made = try_it(cell, cell.replace(".shuffle(90)", ".shuffle(90).cache()"))
