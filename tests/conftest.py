@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, settings
 
 from capture.ports import free_ports
 from capture.programs import Program
-from captures.fixtures import captured, place_of, seconds
+from captures.fixtures import advised, captured, place_of, seconds
 
-__all__ = ["captured", "place_of", "seconds"]
+__all__ = ["advised", "captured", "place_of", "seconds"]
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
@@ -60,18 +60,34 @@ def pytest_configure(config):
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Don't even read what imports TensorFlow when it is read."""
-    if config.getoption("check") and imports_tensorflow(collection_path):
+    """Don't even read files of which all tests need more than Python: what they import takes long."""
+    if config.getoption("check") and (
+        collection_path.name == "browser" or imports_tensorflow(collection_path) or is_marked(collection_path)
+    ):
         return True
     return None
 
 
 @cache
+def statements(path):
+    """The statements at the head of a Python file; none of others."""
+    return ast.parse(path.read_bytes()).body if path.suffix == ".py" else []
+
+
+def is_marked(path):
+    """Whether a test file as a whole has one of the marks of `NEEDS`, or is nightly."""
+    marks = [
+        one.value
+        for one in statements(path)
+        if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == "pytestmark"
+    ]
+    named = {node.attr for mark in marks for node in ast.walk(mark) if isinstance(node, ast.Attribute)}
+    return bool(named & {*NEEDS, "nightly"})
+
+
 def imports_tensorflow(path):
     """Whether a test file imports TensorFlow or Keras at its head."""
-    if path.suffix != ".py":
-        return False
-    for node in ast.parse(path.read_bytes()).body:
+    for node in statements(path):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         if {name.partition(".")[0] for name in names} & {"tensorflow", "keras"}:

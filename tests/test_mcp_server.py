@@ -6,8 +6,6 @@ import os
 import sys
 
 import pytest
-from mcp import Client
-from mcp.client.stdio import StdioServerParameters
 
 import tfprof_nb as tp
 from builders import XSpace
@@ -45,6 +43,8 @@ def folder(tmp_path_factory):
 def asked(server, *questions):
     """What the client is told, for each tool and its arguments."""
 
+    from mcp import Client
+
     async def ask():
         async with Client(server) as client:
             return [await client.call_tool(tool, arguments) for tool, arguments in questions]
@@ -59,6 +59,8 @@ def told(folder, tool, /, **arguments):
 
 
 def test_the_tools_say_that_they_read_only(folder):
+    from mcp import Client
+
     async def listed():
         async with Client(server_of(folder)) as client:
             return (await client.list_tools()).tools
@@ -116,6 +118,8 @@ def test_a_folder_that_is_no_folder(tmp_path):
 
 
 def test_over_pipes_as_agents_start_it(folder):
+    from mcp.client.stdio import StdioServerParameters
+
     command = StdioServerParameters(
         command=sys.executable, args=["-m", "tfprof_nb", "mcp", str(folder)], env=dict(os.environ)
     )

@@ -102,7 +102,8 @@ def test_stages_are_in_order_and_the_one_that_waits_adds_most(clock):
     stages = table[table["kind"].isin(["stage", "whole"])]
     assert stages["name"].tolist() == ["range", "map(in_python)", "batch(2)", "prefetch(2)"]
     assert stages["added_ms"].iloc[1] == stages["added_ms"].max()
-    assert stages["batch_ms"].iloc[0] < 1 < SLOW_S * 1e3 < stages["batch_ms"].iloc[1]
+    assert 2 * stages["batch_ms"].iloc[0] < stages["batch_ms"].iloc[1]
+    assert stages["batch_ms"].iloc[1] > SLOW_S * 1e3
     assert (stages["batch_ms_low"] <= stages["batch_ms"]).all()
     assert (stages["batch_ms"] <= stages["batch_ms_high"]).all()
 

@@ -10,8 +10,9 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
+from clock import Clock
 from tfprof_nb._errors import TfprofError
-from tfprof_nb.capture.trial import turns
+from tfprof_nb.capture.trial import steps, turns
 from tfprof_nb.trials import Change, put_into_notebook, tried
 
 pytestmark = pytest.mark.tensorflow
@@ -42,6 +43,35 @@ def shell(tmp_path, monkeypatch):
     InteractiveShell.clear_instance()
 
 
+@pytest.fixture(scope="module")
+def trained():
+    """What MODEL makes."""
+    space = {}
+    exec(MODEL, space)
+    return {name: value for name, value in space.items() if not name.startswith("__")}
+
+
+@pytest.fixture
+def with_model(shell, trained):
+    """A notebook with a model that trials before used too: they put it back."""
+    shell.push(trained)
+    return shell
+
+
+@pytest.fixture
+def one_round(shell, monkeypatch):
+    """For what the runs that warm up tell already, and for what they leave behind."""
+    monkeypatch.setattr(turns, "MAX_ROUNDS", 1)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Let each step take as long, however long it takes."""
+    stands = Clock(look_s=0.05)
+    for module in (steps, turns):
+        monkeypatch.setattr(module, "time", stands)
+
+
 def run(shell, *cells):
     for cell in cells:
         shell.run_cell(cell, store_history=True).raise_error()
@@ -65,8 +95,8 @@ def state_of(model):
     return [each.numpy() for each in variables]
 
 
-def test_a_change_that_keeps_the_results(shell):
-    run(shell, MODEL)
+@pytest.mark.usefixtures("with_model")
+def test_a_change_that_keeps_the_results():
     made = try_it(FIT, f"{FIT}\nfewer = 1")
     assert made.summary["results"] == "equal"
     assert made.notes[0] == "Results: equal for 12 steps."
@@ -111,6 +141,7 @@ drawn = [random.random(), float(np.random.rand()), float(tf.random.normal(())), 
     assert names == ["dense", "dense"]
 
 
+@pytest.mark.usefixtures("one_round")
 def test_an_optimizer_that_was_never_used_stays_so(shell):
     run(shell, MODEL.rpartition("_ = ")[0])
     model = shell.user_ns["model"]
@@ -262,25 +293,28 @@ def test_a_cell_that_cannot_be_repeated_says_why(shell, setup, cell, why):
 
 
 @pytest.mark.parametrize(
-    ("changed", "words"),
+    ("changed", "words", "rounds"),
     [
-        ("history = model.fit(x, y, epochs=1, batch_size=16, verbose=0)", "epochs"),
-        ("history = model.fit(x[:80], y[:80], epochs=2, batch_size=16, verbose=0)", "96 and 80 examples"),
-        ("history = model.fit(x, -y, epochs=2, batch_size=16, verbose=0)", "loss"),
+        ("history = model.fit(x, y, epochs=1, batch_size=16, verbose=0)", "epochs", 1),
+        ("history = model.fit(x[:80], y[:80], epochs=2, batch_size=16, verbose=0)", "96 and 80 examples", 1),
+        ("history = model.fit(x, -y, epochs=2, batch_size=16, verbose=0)", "loss", ROUNDS),
         pytest.param(
             "history = model.fit(x, y, epochs=2, batch_size=16, verbose=0, shuffle=False)",
             "loss",
+            ROUNDS,
             marks=pytest.mark.nightly,
         ),
         pytest.param(
             "history = model.fit(x, y.T.reshape(-1, 1)[::-1], epochs=2, batch_size=16, verbose=0)",
             "loss",
+            ROUNDS,
             marks=pytest.mark.nightly,
         ),
     ],
 )
-def test_wrong_changes_are_refuted(shell, changed, words):
-    run(shell, MODEL)
+@pytest.mark.usefixtures("with_model")
+def test_wrong_changes_are_refuted(monkeypatch, changed, words, rounds):
+    monkeypatch.setattr(turns, "MAX_ROUNDS", rounds)
     made = try_it(FIT, changed)
     assert made.summary["results"] == "different"
     assert made.summary["refuted"]
@@ -302,17 +336,17 @@ history = model.fit(train, epochs=3, verbose=0)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "refuted", "words"),
+    ("before", "after", "refuted", "words", "rounds"),
     [
-        (".shuffle(90)", ".cache().shuffle(90)", True, "same random values"),
-        pytest.param(".batch(20)", ".batch(20).cache()", True, "same random values", marks=pytest.mark.nightly),
-        ("batch(20)", "batch(20, drop_remainder=True)", True, "96 and 80 examples"),
-        ("stddev=0.1), y", "stddev=0.1), y + 100.0", False, " epochs"),
+        (".shuffle(90)", ".cache().shuffle(90)", True, "same random values", 1),
+        pytest.param(".batch(20)", ".batch(20).cache()", True, "same random values", 1, marks=pytest.mark.nightly),
+        ("batch(20)", "batch(20, drop_remainder=True)", True, "96 and 80 examples", 1),
+        ("stddev=0.1), y", "stddev=0.1), y + 100.0", False, " epochs", 3),  # which tell how far apart results are
     ],
 )
-def test_changes_of_random_pipelines_are_judged(shell, monkeypatch, before, after, refuted, words):
-    monkeypatch.setattr(turns, "MAX_ROUNDS", 3)  # fewer do not tell how far apart random results are
-    run(shell, MODEL.replace("keras.utils.set_random_seed(3)", ""))
+@pytest.mark.usefixtures("with_model")
+def test_changes_of_random_pipelines_are_judged(monkeypatch, before, after, refuted, words, rounds):
+    monkeypatch.setattr(turns, "MAX_ROUNDS", rounds)
     cell = NOISY + PIPELINE
     made = try_it(cell, cell.replace(before, after, 1), claim="order")
     assert made.summary["results"] == "different", made.notes
@@ -320,16 +354,16 @@ def test_changes_of_random_pipelines_are_judged(shell, monkeypatch, before, afte
     assert words in made.notes[0]
 
 
-def test_an_order_that_no_longer_changes_is_no_other_order(shell):
-    run(shell, MODEL)
+@pytest.mark.usefixtures("with_model", "one_round")
+def test_an_order_that_no_longer_changes_is_no_other_order():
     cell = PIPELINE.replace(".map(noisy, num_parallel_calls=2)", "").replace("doubled", "lambda x, y: (x, y)")
     made = try_it(cell, cell.replace(".shuffle(90)", ".shuffle(90).cache()"))
     assert made.summary["refuted"]
     assert "the same order in each pass" in made.notes[0]
 
 
-def test_a_change_that_may_differ_is_not_refuted(shell):
-    run(shell, MODEL)
+@pytest.mark.usefixtures("with_model")
+def test_a_change_that_may_differ_is_not_refuted():
     made = try_it(FIT, FIT.replace("16", "32"), claim="dynamics")
     assert (made.summary["results"], made.summary["refuted"]) == ("different", False)
 
@@ -341,19 +375,20 @@ def test_a_change_that_fails_is_refuted(shell):
     assert "NameError" in made.notes[0]
 
 
-def test_long_cells_do_as_many_steps_each(shell):
-    run(shell, MODEL)
+@pytest.mark.usefixtures("with_model", "clock")
+def test_long_cells_do_as_many_steps_each():
     cell = FIT.replace("epochs=2", "epochs=100000")
     made = try_it(cell, f"other = 1\n{cell}", seconds=40)
-    steps = made.table.loc[made.table["round"] > 0, "steps"]
-    assert steps.nunique() == 1
+    counted = made.table.loc[made.table["round"] > 0, "steps"]
+    assert counted.nunique() == 1
     assert made.summary["results"] == "equal"
     assert made.summary["of"] == "a step"
 
 
+@pytest.mark.usefixtures("clock")
 def test_an_own_loop_is_ended_too(shell):
-    run(shell, "import numpy as np, time\ntotal = np.zeros(())")
-    cell = "for k in range(10**9):\n    time.sleep(0.01)\n    total += k"
+    run(shell, "import numpy as np\ntotal = np.zeros(())")
+    cell = "for k in range(10**9):\n    total += k"
     made = try_it(cell, cell.replace("+= k", "+= k + 1"), seconds=20)
     assert made.summary["results"] == "different"
     assert shell.user_ns["total"] == 0

@@ -5,6 +5,7 @@ import io
 import json
 import re
 import tarfile
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -51,9 +52,11 @@ def write(name, run, about, root):
             entry = tarfile.TarInfo(part)
             entry.size = len(data)
             archive.addfile(entry, io.BytesIO(data))
+    parts.cache_clear()
     return file.stat().st_size
 
 
+@lru_cache(1)  # whoever asks how a capture was made opens it next
 def parts(name):
     """Return what an archive holds: bytes by name."""
     with tarfile.open(file_of(name)) as archive:

@@ -1,12 +1,16 @@
 """What tests read: profiles of recorded programs, and places in the text that was recorded with them."""
 
 import ast
+import os
+from contextlib import suppress
 from functools import cache, lru_cache
 
+import pandas as pd
 import pytest
 
 import tfprof_nb as tp
 from captures import archive, sources
+from tfprof_nb.formats.files import RUNS_FOLDER
 
 PS_PER_S = 10**12
 KEPT_OPEN = 4  # profiles, of which neighbouring tests read the same
@@ -16,12 +20,37 @@ KEPT_OPEN = 4  # profiles, of which neighbouring tests read the same
 def captured(tmp_path_factory):
     """Return a function that opens the capture of a program, named ``module/program``."""
 
+    shared = _of_all_workers(tmp_path_factory, "captured")
+
     @cache
     def folder(name):
         check(name)
-        return archive.read(name, tmp_path_factory.mktemp("captured"))
+        logdir = shared / name.replace("/", ".")
+        if not logdir.is_dir():
+            part = tmp_path_factory.mktemp("part")
+            archive.read(name, part)
+            with suppress(OSError):  # another worker was faster
+                part.rename(logdir)
+        return logdir / RUNS_FOLDER / archive.RUN
 
     return lru_cache(KEPT_OPEN)(lambda name: tp.load(folder(name), name=name))
+
+
+@pytest.fixture(scope="session")
+def advised(captured, tmp_path_factory):
+    """Return a function that tells the advice on a recorded program, which one worker finds for all."""
+    folder = _of_all_workers(tmp_path_factory, "advised")
+
+    @cache
+    def advice(name):
+        kept = folder / f"{name.replace('/', '.')}.pickle"
+        if not kept.is_file():
+            part = kept.with_suffix(f".{os.getpid()}")
+            captured(name).advice.table.to_pickle(part)
+            part.replace(kept)
+        return pd.read_pickle(kept)
+
+    return advice
 
 
 @pytest.fixture
@@ -37,6 +66,14 @@ def seconds():
         return archive.about(profile.name)["seconds"] - removing / PS_PER_S
 
     return of
+
+
+def _of_all_workers(tmp_path_factory, name):
+    """Return a folder that the workers of this run of the tests share."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / name
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 def check(name):

@@ -13,11 +13,14 @@ from tfprof_nb import MissingDependencyError
 from tfprof_nb.hosts import clusters
 from tfprof_nb.hosts.reduction import Reduction
 
-distributed = pytest.importorskip("distributed")
+
+@pytest.fixture(scope="module", autouse=True)
+def distributed():
+    return pytest.importorskip("distributed")
 
 
 @pytest.fixture(scope="module")
-def client():
+def client(distributed):
     import dask
 
     # A shell that was reset leaves __main__ without what multiprocessing reads of it.
@@ -75,7 +78,7 @@ def test_a_worker_that_dies_costs_its_host(client, run):
         time.sleep(0.1)
 
 
-def test_without_workers_what_is_left_is_said(run):
+def test_without_workers_what_is_left_is_said(distributed, run):
     with (
         distributed.LocalCluster(
             n_workers=0, processes=True, host="127.0.0.1", dashboard_address="127.0.0.1:0"

@@ -4,15 +4,12 @@ import sys
 import types
 from html.parser import HTMLParser
 
-import nbformat
 import pandas as pd
 import pytest
 import traitlets
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from ipywidgets import HTML, HBox, VBox
-from nbclient import NotebookClient
-from nbconvert import HTMLExporter
 
 from render import samples
 from tfprof_nb.render import View, charts, display, html_report
@@ -203,8 +200,11 @@ def executed(root):
         "View('baseline', samples.dashboard(), static=True)",
         "from ipywidgets import HBox; HBox([View('inner', samples.dashboard())])",
     ]
+    import nbclient
+    import nbformat
+
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
-    NotebookClient(notebook, timeout=120, kernel_name="python3", store_widget_state=False).execute()
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", store_widget_state=False).execute()
     return notebook
 
 
@@ -247,8 +247,11 @@ def test_static_views_have_one_output(outputs):
 
 @pytest.mark.kernel
 def test_a_converted_notebook_shows_each_static_form_once(executed):
+    import nbconvert
+    import nbformat
+
     shown = nbformat.v4.new_notebook(cells=executed.cells[1:2], metadata=executed.metadata)
-    page, _ = HTMLExporter().from_notebook_node(shown)
+    page, _ = nbconvert.HTMLExporter().from_notebook_node(shown)
     assert page.count("HIGHLY input-bound") == 1
     assert page.count('src="data:image/svg+xml') == shown.cells[0].outputs[0].data["text/html"].count("<img ")
     assert "View &#39;baseline" not in page

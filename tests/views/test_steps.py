@@ -50,6 +50,15 @@ def test_the_bar_of_the_average_step_and_the_legend_of_the_graph_have_the_same_m
     }
 
 
+def test_of_several_hosts_the_bars_are_those_of_the_slowest():
+    """Steps that warm up say nothing of that: they are longest on the other one."""
+    slow = table().assign(host="b", step_ms=[40.0, 12.0, 13.0], input_ms=[1.0, 10.0, 11.0])
+    bars = step_bars("Step time", pd.concat([table(), slow]), STEP_CATEGORIES, "time")
+    assert bars.title.startswith("Step time on b,")
+    (waited,) = (one for one in bars.series if one.label == STEP_CATEGORIES["input_ms"].label)
+    assert waited.values.tolist() == [1.0, 10.0, 11.0]
+
+
 def test_a_single_step_is_one_bar_across_the_page():
     (bar,) = graph(steps(table().iloc[[1]]))
     assert isinstance(bar, Split)

@@ -47,14 +47,20 @@ describe("the selected range", () => {
   });
 
   it("keeps one end while the other is dragged, and is settled at the end of the drag", () => {
-    ranges.measure(x(10), y(1), x(60), y(1));
     const navigation = { pan() {}, scroll: () => true, markBand() {}, showBand() {} };
-    const drag = new Drag(navigation, ranges, "timing", x(60.2), y(0));
-    drag.to(x(80.3), y(1));
+    const drag = (from: number, to: number) => {
+      const one = new Drag(navigation, ranges, "timing", x(from), y(0));
+      one.to(x(to), y(1));
+      return one;
+    };
+    ranges.measure(x(10), y(1), x(60), y(1));
+    const end = drag(60.2, 80.3);
     expect([state.range?.start, state.range?.end]).toEqual([10, 80]);
     expect(settled()).toBeUndefined();
-    drag.end(x(80.3));
+    end.end(x(80.3));
     expect(settled()).toEqual({ start: 10, end: 80, tracks: null });
+    drag(9.8, 49.9).end(x(49.9));
+    expect(settled()).toEqual({ start: 50, end: 80, tracks: null });
   });
 
   it("is marked around the selected slice, else around all that is visible, and cleared the second time", () => {

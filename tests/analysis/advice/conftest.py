@@ -7,16 +7,6 @@ from tfprof_nb.analysis.advice.findings import finding_of
 
 
 @pytest.fixture
-def advised(captured):
-    """Return the advice on a recorded program."""
-
-    def advise(name):
-        return captured(name).advice.table
-
-    return advise
-
-
-@pytest.fixture
 def the_one():
     """Return the only finding of a rule."""
 

@@ -1,6 +1,13 @@
 """Short passes over the data, fits of one batch, and validation that takes longer than the training."""
 
+from types import SimpleNamespace
+
+import pandas as pd
 import pytest
+
+from tfprof_nb.analysis.advice.rules.input import short_passes
+from tfprof_nb.analysis.advice.rules.python import long_validation
+from tfprof_nb.analysis.source.code import Code
 
 
 @pytest.mark.parametrize(
@@ -78,3 +85,39 @@ def test_many_rows_are_no_single_batch(advised, the_one):
     assert "on_batch" not in found["fix"] + found["change"]
     assert "one batch" not in found["finding"]
     assert "fit-of-one-batch" not in table["rule"].tolist()
+
+
+def test_passes_of_validations_are_none_of_the_training():
+    nodes = {
+        "cell": (100.0, 1, ""),
+        "cell/train": (60.0, 1, "cell"),
+        "cell/train/step": (20.0, 6, "cell/train"),
+        "cell/train/start": (30.0, 3, "cell/train"),
+        "cell/validation": (30.0, 3, "cell"),
+        "cell/validation/step": (6.0, 6, "cell/validation"),
+        "cell/validation/start": (15.0, 3, "cell/validation"),
+    }
+    rows = [{"id": name, "total_ms": ms, "count": n, "parent": up, "place": ""} for name, (ms, n, up) in nodes.items()]
+    steps = pd.DataFrame({"phase": "train", "epoch": [0, 0, 1, 1, 2, 2]})
+    evidence = SimpleNamespace(
+        breakdown=lambda: SimpleNamespace(table=pd.DataFrame(rows)), steps=SimpleNamespace(table=steps), code=Code({})
+    )
+    (case,) = short_passes.check(evidence, {})
+    assert case.percent == pytest.approx(45)
+
+
+@pytest.mark.parametrize(
+    ("validation_end_ms", "train_end_ms", "percent"), [(0.0, 0.0, [50.0]), (15.0, 0.0, []), (15.0, 15.0, [35.0])]
+)
+def test_iterators_that_end_make_no_validation_long(validation_end_ms, train_end_ms, percent):
+    """To remove an iterator takes nothing or half a second, by chance."""
+    nodes = {
+        "cell": (100.0, 1),
+        "cell/train": (40.0, 1),
+        "cell/train/end": (train_end_ms, 1),
+        "cell/validation": (50.0, 3),
+        "cell/validation/end": (validation_end_ms, 3),
+    }
+    tree = pd.DataFrame([{"id": name, "total_ms": ms, "count": n, "place": ""} for name, (ms, n) in nodes.items()])
+    evidence = SimpleNamespace(breakdown=lambda: SimpleNamespace(table=tree), code=Code({}))
+    assert [case.percent for case in long_validation.check(evidence, {})] == percent

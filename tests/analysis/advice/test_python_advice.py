@@ -6,7 +6,9 @@ import pandas as pd
 import pytest
 
 from tfprof_nb.analysis.advice.evidence import training_ms
+from tfprof_nb.analysis.advice.rules.python import sync_each_step
 from tfprof_nb.analysis.advice.rules.python.python_in_loop import _fix_of
+from tfprof_nb.analysis.source.code import Code
 
 
 def test_a_heavy_callback_is_named_with_its_line(captured, place_of):
@@ -35,6 +37,21 @@ def test_a_slow_line_of_a_loop_is_named(advised, place_of):
     assert first["rule"] == "python-in-loop"
     assert "slow_metric" in first["finding"]
     assert first["place"] == place_of("python/slow_line", "slow_metric", "time.sleep")
+
+
+@pytest.mark.parametrize(("waited_ms", "overlap"), [(20.0, 20.0), (80.0, 20.0), (100.0, 0.0)])
+def test_a_wait_for_the_result_saves_no_more_than_can_run_meanwhile(waited_ms, overlap):
+    call = {"file": "cell", "line": 2, "call": "EagerTensor.numpy", "library": "TensorFlow", "thread": "main"}
+    calls = pd.DataFrame([call | {"self_ms": waited_ms, "outside_ms": 0.0, "samples": 50}])
+    steps = pd.DataFrame({"host": "h", "start_ms": [0.0, 50.0], "step_ms": 50.0, "warm_up": False})
+    evidence = SimpleNamespace(
+        python=SimpleNamespace(calls=calls),
+        steps=SimpleNamespace(table=steps),
+        code=Code({"cell": "for x in data:\n    loss = step(x).numpy()"}),
+        of_training=str,
+    )
+    (case,) = sync_each_step.check(evidence, {})
+    assert case.percent == pytest.approx(overlap)
 
 
 def test_eager_comes_before_the_python_that_it_causes(advised):

@@ -133,6 +133,15 @@ def test_phases_have_steps_and_what_lies_between_them():
     assert callback[["total_ms", "count", "kind"]].tolist() == [4, 2, "callback"]
 
 
+def test_what_a_callback_does_in_steps_of_its_own_is_the_callbacks():
+    drawing = fit()
+    drawing.on_main("callback Looks.on_epoch_end", 50, 60)
+    drawing.on_main("train", 52, 58, step_num=2, _r=1)
+    table = drawing.result().table.set_index("id")
+    assert table.loc["cell/train/callback:Looks.on_epoch_end", ["total_ms", "count"]].tolist() == [10, 1]
+    assert table.loc["cell/train/step", ["total_ms", "count"]].tolist() == [20, 2]
+
+
 def test_steps_whose_ops_were_not_recorded_are_made_of_the_same_parts():
     drawing = Drawing()
     drawing.on_main("keras call fit", 20, 80)

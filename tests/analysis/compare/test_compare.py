@@ -199,6 +199,24 @@ def test_gaps_between_steps_count(profile):
     assert parts.drop("time_ms").sum()["before"] == pytest.approx(parts.loc["time_ms", "before"])
 
 
+def test_the_tracing_of_a_function_is_left_out_once(tmp_path):
+    """It lies in a step: what came before the steps takes as long as it did."""
+
+    def make(tracing_ms):
+        space = XSpace()
+        python = space.plane("/host:CPU").line("python")
+        python.event("MatMul:MatMul", start_ms=0, duration_ms=1000)
+        for number in range(20):
+            python.event("train", start_ms=1000 + 100 * number, duration_ms=100, step_num=number, _r=1)
+        if tracing_ms:
+            call = {"tf_function_call": "traced-nonXla", "tracing_count": 1}
+            python.event("smaller", start_ms=1900, duration_ms=tracing_ms, **call)
+        return tp.load(space.write(tmp_path / f"{tracing_ms}" / "host.xplane.pb"))
+
+    found = tp.compare(make(60), make(0)).summary
+    assert (found["before_ms"], found["after_ms"]) == pytest.approx(((1000 + 1940) / 20, (1000 + 2000) / 20))
+
+
 @pytest.fixture
 def removing(tmp_path):
     """Return a function that makes a profile of steps, then a removal that takes so many milliseconds."""

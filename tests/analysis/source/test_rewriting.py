@@ -1,7 +1,16 @@
 """Code that advice gives: changed calls, as they stand in the program."""
 
+import pytest
+
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.rewriting import end_of_pipeline, on_batch, with_argument, with_call, without_argument
+from tfprof_nb.analysis.source.rewriting import (
+    end_of_pipeline,
+    on_batch,
+    with_argument,
+    with_call,
+    with_number,
+    without_argument,
+)
 
 PIPELINES = """
 files = (
@@ -45,6 +54,19 @@ def test_calls_of_a_pipeline_are_changed_where_they_stand():
     assert with_argument(code, "cell", 18, "map", "n=1") == ""  # there are two
     assert with_call(code, "cell", 4, "map", ".cache()") == '.map(lambda name: read(name, "ü")).cache()'
     assert with_argument(code, "cell", 17, "fit", "x=1").endswith("epochs=(3), x=1)")
+
+
+@pytest.mark.parametrize(
+    ("line", "changed"),
+    [
+        ("data = Images(paths, workers = 2)", "data = Images(paths, workers = 8)"),
+        ("data = Images(paths, workers=count)", ""),
+        ("data = Images(paths)", ""),
+        ("data = Images(Paths(workers=1), workers=2)", ""),
+    ],
+)
+def test_a_number_is_changed_where_there_is_one(line, changed):
+    assert with_number(Code({"cell": line}), "cell", 1, "workers", 8) == changed
 
 
 def test_the_end_of_a_pipeline():

@@ -47,6 +47,33 @@ def loop(steps=4, device=False):
     return space
 
 
+def unmarked(calls):
+    """Calls of functions, each after a wait for its data; ``step`` has gradients."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for i, name in enumerate(calls):
+        python.event("IteratorGetNext", start_us=100 * i, duration_us=60)
+        python.event(f"EagerLocalExecute: __inference_{name}_5", start_us=100 * i + 60, duration_us=40)
+        python.event("FunctionRun", start_us=100 * i + 62, duration_us=36, _r=1)
+        op = "gradient_tape/MatMul:MatMul" if name == "step" else "MatMul:MatMul"
+        python.event(op, start_us=100 * i + 65, duration_us=30)
+    return space
+
+
+@pytest.mark.parametrize(
+    ("calls", "phases"),
+    [
+        (["step"] * 3 + ["evaluate"] * 2, ["train"] * 3 + ["test"] * 2),
+        (["step"] * 3, ["train"] * 3),
+        (["evaluate"] * 3, ["step"] * 3),  # perhaps a training without a tape
+    ],
+)
+def test_steps_without_marks_train_where_there_are_gradients(calls, phases):
+    result = measured(unmarked(calls))
+    assert result.summary["source"] == "inferred"
+    assert result.table["phase"].tolist() == phases
+
+
 def test_a_step_on_the_host():
     result = measured(loop())
     assert spent(result) == {"host_compute_ms": 300, "input_ms": 190, "other_ms": 410}

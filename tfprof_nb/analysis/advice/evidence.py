@@ -4,6 +4,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+import pandas as pd
+
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.rule import GainOf
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown, no_breakdown
@@ -116,6 +119,9 @@ def training_ms(evidence: Evidence) -> float:
     table = evidence.steps.table
     if table.empty:
         return 0.0
-    spans = table.assign(end_ms=table["start_ms"] + table["step_ms"]).groupby("host")
-    whole_ms = float((spans["end_ms"].max() - spans["start_ms"].min()).sum())
-    return whole_ms - (0.0 if table["warm_up"].all() else float(table.loc[table["warm_up"], "step_ms"].sum()))
+    start_ms, step_ms = table["start_ms"].to_numpy(np.float64), table["step_ms"].to_numpy(np.float64)
+    warm_up, (host, names) = table["warm_up"].to_numpy(dtype=bool), pd.factorize(table["host"])
+    first_ms, last_ms = np.full(len(names), np.inf), np.full(len(names), -np.inf)
+    np.minimum.at(first_ms, host, start_ms)
+    np.maximum.at(last_ms, host, start_ms + step_ms)
+    return float((last_ms - first_ms).sum()) - (0.0 if warm_up.all() else float(step_ms[warm_up].sum()))

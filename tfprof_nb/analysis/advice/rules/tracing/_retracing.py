@@ -54,42 +54,35 @@ def traced_again(evidence: Evidence, earlier: Earlier, rule: str) -> Cases:
     if any(earlier.values()):
         return
     calls = evidence.functions.table
-    traced = (
-        calls[calls["mode"].str.startswith("traced")]
-        .groupby("function")
-        .agg(
-            calls=("calls", "sum"),
-            percent=("expensive_call_percent", "max"),
-            self_ms=("self_ms", "sum"),
-            cause=("cause", "first"),
-            new_shapes=("new_shapes", "first"),
-        )
-    )
-    again = traced[(traced["calls"] >= _MIN_TRACING_CALLS) & (traced["percent"] >= _EXPENSIVE_CALL_PERCENT)]
+    expensive = calls["expensive_call_percent"] >= _EXPENSIVE_CALL_PERCENT
+    traced = calls[calls["mode"].str.startswith("traced") & expensive]
     whole_ms = float(evidence.steps.table["step_ms"].sum()) or float(calls["self_ms"].sum())
-    for name, function in again.iterrows():
-        why, new_shapes = str(function["cause"]), int(function["new_shapes"])
+    for name, function in traced.groupby("function"):
+        count, self_ms = int(function["calls"].sum()), float(function["self_ms"].sum())
+        if count < _MIN_TRACING_CALLS:
+            continue
+        why, new_shapes = str(function["cause"].iloc[0]), int(function["new_shapes"].iloc[0])
+        its_percent = _units.percent(float(function["expensive_call_percent"].iloc[0]))
         if next((said for sign, said in _SIGNS.items() if sign in why), "retracing") != rule:
             continue
         if name in OF_KERAS and not new_shapes:
             continue
         if not is_programs(evidence.code, str(name)):  # a library's, which nobody can decorate
             continue
-        percent = min(100.0, 100 * float(function["self_ms"]) / whole_ms)
+        percent = min(100.0, 100 * self_ms / whole_ms)
         cause, colon, advised = why.rpartition(": ")
         fix, place, change = remedy(evidence.code, str(name), why, advised if colon else "")
         # One graph stays to be built; where it is one for all shapes, that of the first shape is built before it, and
         # at worst one for each argument whose shape changes alone.
         graphs = 1 + min(new_shapes, 1), 1 + new_shapes
-        spared, at_least = (max(0.0, 1 - number / int(function["calls"])) for number in graphs)
+        spared, at_least = (max(0.0, 1 - number / count) for number in graphs)
         shown = shown_name(evidence.code, str(name))
         called = shown.replace("The lambda", "the lambda")
         yield Case(
             percent,
             f"{shown} is traced again and again",
-            f"{int(function['calls'])} calls of {called} traced it first, which took "
-            f"{_units.milliseconds(float(function['self_ms']))} ({_units.percent(float(function['percent']))} of its "
-            f"time){why and ': '}{cause or advised}.",
+            f"{count} calls of {called} traced it first, which took {_units.milliseconds(self_ms)} "
+            f"({its_percent} of its time){why and ': '}{cause or advised}.",
             fix,
             place,
             change,
