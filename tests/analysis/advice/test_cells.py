@@ -89,6 +89,23 @@ def test_a_loop_after_fit_whose_function_takes_numbers_out_is_told_to_trace_its_
     assert text[int(line) - 1].split() == ["scores", "=", "scorer(tf.constant([codes]))"]
 
 
+def test_a_loop_that_tests_by_a_function_of_the_traced_step_is_told_to_trace_it(advised, captured):
+    """Its ops take little, and Python long to start them: the time of ops alone does not show the loop."""
+    (found,) = (row for _, row in advised("cells/tested_by_function").iterrows() if row["rule"] == "eager-outside-steps")
+    assert found["change"] == "@tf.function\ndef spread(x, y):"
+    assert found["place"] == "In[1] line 5"
+    assert "`total += spread(x, y)` (cell line 6)" in found["evidence"]
+    assert found["gain_high_percent"] > found["gain_low_percent"] > 0
+
+
+def test_what_runs_while_a_graph_is_made_is_not_told_as_ops_that_run_one_by_one(captured):
+    profile = captured("cells/traced_in_cell")
+    made = profile.python.calls.query("function == 'deepen'")
+    assert made["self_ms"].sum() > 0
+    assert made["eager_ms"].sum() < 0.1 * made["self_ms"].sum()
+    assert not profile.advice.table["rule"].str.startswith("eager-").any()
+
+
 def test_a_validation_that_is_traced_is_not_told_to_be(advised):
     assert not {"eager-ops", "eager-line", "eager-loop"} & {*advised("cells/validation_traced")["rule"]}
 

@@ -13,7 +13,7 @@ _MAKING = {
 }
 _OF_OBJECTS = re.compile(r"\b(?:layers|optimizers|metrics|callbacks|applications|plt|saved_model)\.\w")
 _TO_PYTHON = ("convert_to_numpy", "item", "tolist")
-_PLAIN = r"u?int\d+|float\d+|complex\d+|bool_?|str_|object_|dtype|pi|e|inf|nan|newaxis|random|linalg|fft|ndarray"
+_PLAIN = r"zeros|ones|empty|eye|identity|u?int\d+|float\d+|complex\d+|bool_?|str_|object_|dtype|pi|e|inf|nan|newaxis|random|linalg|fft|ndarray"
 
 
 def uses_values(code: Code, file: str, line: int) -> str:
@@ -25,14 +25,18 @@ def uses_values(code: Code, file: str, line: int) -> str:
     >>> code = Code({"cell": text})
     >>> uses_values(code, "cell", 1), uses_values(code, "cell", 3)
     ('np.random.normal', '')
+    >>> code = Code({"cell": "def f(x):\n    return int(x.shape[0] // 2)\ndef g(x):\n    return int(x[0])"})
+    >>> uses_values(code, "cell", 1), uses_values(code, "cell", 3)
+    ('', 'int()')
     """
     for node in ast.walk(code.function_at(file, line) or ast.Pass()):
         if isinstance(node, ast.Attribute) and _is_random(node.value):
             return ast.unparse(node)
         if isinstance(node, ast.Attribute) and (node.attr == "numpy" or _is_numpy(node.value)) and _takes(node):
             return ast.unparse(node)
-        if isinstance(node, ast.Call) and name_of(node.func) in ("float", "int") and isinstance(node.func, ast.Name):
-            return f"{node.func.id}()"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("float", "int"):
+            if not all(map(_is_static, arguments(node))):
+                return f"{node.func.id}()"
         if isinstance(node, ast.Call) and name_of(node.func) in _TO_PYTHON:
             return ast.unparse(node.func)
     return ""
@@ -59,8 +63,23 @@ def makes_objects(code: Code, file: str, line: int) -> bool:
     >>> makes_objects(code, "cell", 1), makes_objects(code, "cell", 3)
     (True, False)
     """
-    calls = calls_in(code.function_at(file, line))
-    return any(name_of(call.func) in _MAKING or _OF_OBJECTS.search(ast.unparse(call.func)) for call in calls)
+    return any(map(_makes, calls_in(code.function_at(file, line))))
+
+
+def line_makes_objects(code: Code, file: str, line: int) -> bool:
+    r"""Whether a line makes or trains models, variables or files, or calls a layer that it makes.
+
+    Examples
+    --------
+    >>> code = Code({"cell": "x = Dense(8)(x)\ny = net(x)"})
+    >>> line_makes_objects(code, "cell", 1), line_makes_objects(code, "cell", 2)
+    (True, False)
+    """
+    return any(_makes(call) or isinstance(call.func, ast.Call) for call in code.calls(file, line))
+
+
+def _makes(call: ast.Call) -> bool:
+    return name_of(call.func) in _MAKING or _OF_OBJECTS.search(ast.unparse(call.func)) is not None
 
 
 def gets_numbers(code: Code, function: str) -> bool:
@@ -104,6 +123,17 @@ def draws(needs: str) -> bool:
 
 def _is_random(value: ast.expr) -> bool:
     return isinstance(value, ast.Attribute) and value.attr == "random" and _is_numpy(value.value)
+
+
+def _is_static(value: ast.expr) -> bool:
+    """Whether a number is known while a graph is made, as that of a shape is."""
+    if isinstance(value, ast.BinOp):
+        return _is_static(value.left) and _is_static(value.right)
+    if isinstance(value, ast.Subscript | ast.UnaryOp):
+        return _is_static(value.value if isinstance(value, ast.Subscript) else value.operand)
+    if isinstance(value, ast.Call):
+        return isinstance(value.func, ast.Name) and value.func.id == "len"
+    return isinstance(value, ast.Constant) or (isinstance(value, ast.Attribute) and value.attr in ("shape", "ndim"))
 
 
 def _takes(node: ast.Attribute) -> bool:

@@ -7,7 +7,6 @@ from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.traceable import draws, gets_numbers, has_effects, makes_objects
 
 MOSTLY_EAGER_PERCENT = 50.0
-EAGER_IN = ("Keras", "TensorFlow")
 FETCHING_OPS = "Iterator|Optional|Dataset"  # Keras fetches its data with these, always eagerly
 SAVED = 0.6  # of the time between ops, at least
 TRACED_MODEL = (

@@ -13,7 +13,6 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
 from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, TRACING_MS, Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.tracing._eager import (
-    EAGER_IN,
     FETCHING_OPS,
     MOSTLY_EAGER_PERCENT,
     ONCE,
@@ -27,6 +26,7 @@ from tfprof_nb.analysis.advice.rules.tracing._eager import (
     runs_functions,
     split,
 )
+from tfprof_nb.analysis.python import EAGER_IN
 from tfprof_nb.analysis.source.calls import called_model
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import without_argument
