@@ -91,7 +91,9 @@ def test_a_loop_after_fit_whose_function_takes_numbers_out_is_told_to_trace_its_
 
 def test_a_loop_that_tests_by_a_function_of_the_traced_step_is_told_to_trace_it(advised, captured):
     """Its ops take little, and Python long to start them: the time of ops alone does not show the loop."""
-    (found,) = (row for _, row in advised("cells/tested_by_function").iterrows() if row["rule"] == "eager-outside-steps")
+    (found,) = (
+        row for _, row in advised("cells/tested_by_function").iterrows() if row["rule"] == "eager-outside-steps"
+    )
     assert found["change"] == "@tf.function\ndef spread(x, y):"
     assert found["place"] == "In[1] line 5"
     assert "`total += spread(x, y)` (cell line 6)" in found["evidence"]

@@ -123,7 +123,9 @@ def _sets_validation(code: Code, file: str, line: int) -> bool:
     """Whether a line gives fit a batch size that is that of its validation too."""
     given = [{keyword.arg for keyword in call.keywords} for call in code.calls(file, line, "fit")]
     return any(
-        "batch_size" in names and names & {"validation_data", "validation_split"} and "validation_batch_size" not in names
+        "batch_size" in names
+        and names & {"validation_data", "validation_split"}
+        and "validation_batch_size" not in names
         for names in given
     )
 

@@ -3,7 +3,7 @@
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rule import TRACING_MS
 from tfprof_nb.analysis.advice.wording import quoted
-from tfprof_nb.analysis.source.code import line_at
+from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.traceable import draws, gets_numbers, has_effects, makes_objects
 
 MOSTLY_EAGER_PERCENT = 50.0
@@ -14,6 +14,10 @@ TRACED_MODEL = (
     "Its ops then run as one graph."
 )
 ONCE = "would run once, when the function is traced, and give the same numbers in every call"
+_AS_TENSORS = (
+    " Give it tensors, such as `tf.constant(i)`, in place of the numbers and texts of Python that change from call to "
+    "call: it is traced anew for each."
+)
 _EAGER_PERCENT = 10.0
 _GRAPH = 0.1  # of the time between ops: what starting them in a graph takes
 
@@ -61,14 +65,14 @@ def may_be_graph(evidence: Evidence, function: str, place: str) -> bool:
     return not decorated and not unfit
 
 
-def decorated(function: str, change: str) -> str:
+def decorated(code: Code, function: str, change: str) -> str:
     """Say what to put into a tf.function."""
     if not function:
         return "Move the body of the loop into a function, and put @tf.function above it."
     before = f"{quoted(change.splitlines()[1])}" if change else function
     return (
         f"Put @tf.function above {before}. Its ops then run as one graph; Python code in it, such as print or "
-        ".numpy(), runs only when it is traced."
+        f".numpy(), runs only when it is traced.{_AS_TENSORS * gets_numbers(code, function)}"
     )
 
 

@@ -150,10 +150,10 @@ def _ops_ms(evidence: Evidence) -> tuple[float, float]:
 def _traced(evidence: Evidence, function: str, place: str, change: str) -> str:
     """Say what to put into a tf.function: a function, a model that a line calls, the body of its loop, or the line."""
     if function or not place:
-        return decorated(function, change) if place else _NOT_EAGERLY
+        return decorated(evidence.code, function, change) if place else _NOT_EAGERLY
     if model := called_model(evidence.code, *line_at(place)):
         return TRACED_MODEL.format(model)
-    return decorated("", "") if evidence.code.in_loop(*line_at(place)) else _INTO_ITS_OWN
+    return decorated(evidence.code, "", "") if evidence.code.in_loop(*line_at(place)) else _INTO_ITS_OWN
 
 
 def _without_eagerly(evidence: Evidence, file: str, line: int) -> tuple[str, str]:

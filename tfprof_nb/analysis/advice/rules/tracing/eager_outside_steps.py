@@ -8,7 +8,7 @@ from tfprof_nb.analysis.advice import IN_TENSORFLOW, TRACING_MS, Case, Cases, Ea
 from tfprof_nb.analysis.advice.rules.tracing._eager import TRACED_MODEL, decorated, split
 from tfprof_nb.analysis.advice.rules.tracing._eager_lines import MANY_OPS, called_layer, eager_ops, traceable
 from tfprof_nb.analysis.source.code import place_of
-from tfprof_nb.analysis.source.traceable import line_makes_objects, makes_objects, uses_values
+from tfprof_nb.analysis.source.traceable import has_effects, line_makes_objects, makes_objects, uses_values
 
 Function = tuple[str, str]  # its file and its name
 _LINE = ["file", "line"]
@@ -17,8 +17,8 @@ _TELL_THE_STEPS = ("eager-ops", "eager-line", "eager-loop")
 RULE = Rule(
     "eager-outside-steps",
     "A loop beside the steps runs its ops one by one",
-    "Looks for loops before, between and after the steps, such as one that tests the model or generates text, whose ops "
-    "run outside of any tf.function.",
+    "Looks for loops before, between and after the steps, such as one that tests the model or generates text, whose "
+    "ops run outside of any tf.function.",
     "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
     action="Run each pass of the loop as a graph",
     explains=("op", "copy", IN_TENSORFLOW, "keras"),
@@ -67,22 +67,27 @@ def _case(evidence: Evidence, rows: pd.DataFrame, of_loop: pd.DataFrame, *, outs
     function = function.rpartition(".")[2]
     defined = code.definition(called_file, function) if function else 0
     calls = _calls_below(evidence, rows, of_loop)
-    time_ms = float((calls["eager_ms"] * (calls["outside_ms"] > 0)).sum() if outside_only else of_loop["eager_ms"].sum())
+    time_ms = float(
+        (calls["eager_ms"] * (calls["outside_ms"] > 0)).sum() if outside_only else of_loop["eager_ms"].sum()
+    )
     ops = eager_ops(evidence)
     many = ops.loc[(ops["file"] == file) & ops["line"].isin(of_loop["line"]), "occurrences"].sum() >= MANY_OPS
     makes = makes_objects(code, called_file, defined) if defined else line_makes_objects(code, file, line)
     if not many or makes or calls.empty:
         return
-    loop, change, fix = place_of(file, line), "", decorated("", "")
+    loop, change, fix = place_of(file, line), "", decorated(code, "", "")
     place = place_of(called_file, defined) if defined else loop
     what = f"{function} ({place})" if defined else loop
     if defined and traceable(evidence, called_file, function):
         change = f"@tf.function\n{code.line(called_file, defined)}"
-        fix = decorated(function, change)
+        fix = decorated(code, function, change)
     elif defined:
         at = _costliest(calls, *_LINE)
         model = called_layer(evidence, calls[(calls["file"] == at[0]) & (calls["line"] == at[1])])
-        fix = TRACED_MODEL.format(model) if model else split(function, uses_values(code, called_file, defined))
+        needs = uses_values(code, called_file, defined)
+        cannot = needs or has_effects(code, called_file, defined) or code.line(called_file, defined - 1).startswith("@")
+        whole = split(function, needs) if cannot else decorated(code, function, "")
+        fix = TRACED_MODEL.format(model) if model else whole
         place = place_of(*at) if model else place
     yield Case(
         100 * time_ms / evidence.steady_ms,
