@@ -143,17 +143,23 @@ SPREAD = """for epoch in range(3):
     print(float(total))"""
 tested_by_function = Cells(SPREADING, SPREAD)
 
-DEEPENING = """import tensorflow as tf
-weight = tf.Variable(np.eye(16, dtype="float32"))
-@tf.function
-def deepen(x):
-    with tf.GradientTape() as tape:
-        y = x
-        for _ in range(400):
-            y = tf.tanh(y @ weight)
-        loss = tf.reduce_mean(y)
-    weight.assign_sub(0.01 * tape.gradient(loss, weight))"""
-traced_in_cell = Cells(DEEPENING, "for _ in range(20):\n    deepen(tf.ones((8, 16)))")
+FOLDING = """import tensorflow as tf
+class Folder(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.fold, self.out = keras.layers.Dense(12, activation="tanh"), keras.layers.Dense(1)
+    def call(self, rows):
+        kept = tf.zeros((int(rows.shape[0]), 12))
+        for row in tf.unstack(rows, axis=1):
+            kept = self.fold(tf.concat([kept, row], axis=1))
+        return self.out(kept)
+def learn(folder, optimizer, series):
+    for rows, y in series:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(folder(rows) - y))
+        optimizer.apply_gradients(zip(tape.gradient(loss, folder.trainable_variables), folder.trainable_variables))
+series = tf.data.Dataset.from_tensors((np.ones((8, 12, 3), "float32"), np.ones((8, 1), "float32"))).repeat(20)"""
+call_one_by_one = Cells(FOLDING, "learn(Folder(), keras.optimizers.SGD(0.01), series)")
 
 SCORING = """layers = [keras.layers.Dense(24, activation="gelu") for _ in range(10)]
 scorer = keras.Sequential([keras.layers.Embedding(30, 24), *layers, keras.layers.Dense(30)])

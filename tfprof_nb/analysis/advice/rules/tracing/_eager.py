@@ -18,6 +18,7 @@ _AS_TENSORS = (
     " Give it tensors, such as `tf.constant(i)`, in place of the numbers and texts of Python that change from call to "
     "call: it is traced anew for each."
 )
+OF_LAYERS = (".call", ".__call__")  # methods that Keras calls, in the graph of whoever calls the layer
 _EAGER_PERCENT = 10.0
 _GRAPH = 0.1  # of the time between ops: what starting them in a graph takes
 
@@ -58,11 +59,12 @@ def eager_percent(evidence: Evidence) -> float:
 def may_be_graph(evidence: Evidence, function: str, place: str) -> bool:
     """Whether a function can be decorated as it stands: it does nothing that a graph would do once, or cannot do."""
     at = line_at(place)
+    of_layer = evidence.code.line(*at).startswith("def call(self")
     decorated = evidence.code.line(at[0], at[1] - 1).startswith("@")
     unfit = (
         has_effects(evidence.code, *at) or makes_objects(evidence.code, *at) or gets_numbers(evidence.code, function)
     )
-    return not decorated and not unfit
+    return not (decorated or unfit or of_layer)
 
 
 def decorated(code: Code, function: str, change: str) -> str:
@@ -82,4 +84,6 @@ def split(function: str, needs: str) -> str:
     if draws(needs):
         return f"{into}, and pass it the random numbers, or draw them with tf.random: `{needs}` {ONCE}."
     why = f": `{needs}` needs values, which do not exist while a function is traced" if needs else ""
-    return f"{into}, and leave the rest outside{why}. For a single model, `model = tf.function(model)` does it."
+    return (
+        f"{into}, and leave the rest outside{why}. Where a model is only called, `model = tf.function(model)` does it."
+    )

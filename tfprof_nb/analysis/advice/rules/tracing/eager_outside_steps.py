@@ -7,12 +7,12 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice import IN_TENSORFLOW, TRACING_MS, Case, Cases, Earlier, Evidence, Rule, in_code
 from tfprof_nb.analysis.advice.rules.tracing._eager import TRACED_MODEL, decorated, split
 from tfprof_nb.analysis.advice.rules.tracing._eager_lines import MANY_OPS, called_layer, eager_ops, traceable
-from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.traceable import has_effects, line_makes_objects, makes_objects, uses_values
 
 Function = tuple[str, str]  # its file and its name
 _LINE = ["file", "line"]
-_TELL_THE_STEPS = ("eager-ops", "eager-line", "eager-loop")
+_TELL_THE_STEPS = ("eager-ops", "eager-line", "eager-loop", "grown-by-concatenation")
 
 RULE = Rule(
     "eager-outside-steps",
@@ -44,8 +44,13 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
     inner = _called_from(rows, rows[in_loop])
     found = rows[in_loop & ~pd.Series([*zip(rows["file"], rows["function"], strict=True)], rows.index).isin(inner)]
     loops = [code.loop_line(file, line)[0] for file, line in zip(found["file"], found["line"], strict=True)]
+    told = {line_at(finding.place) for finding in earlier["eager-loop"]}
+    outside_only = any(earlier[name] for name in _TELL_THE_STEPS)
     for _, of_loop in found.assign(loop=loops).groupby(["file", "loop"], sort=False):
-        yield from _case(evidence, rows, of_loop, outside_only=any(earlier[name] for name in _TELL_THE_STEPS))
+        calls = _calls_below(evidence, rows, of_loop)
+        inner_loops = {(at, code.loop_line(at, line)[0]) for at, line in zip(calls["file"], calls["line"], strict=True)}
+        if not told & inner_loops:
+            yield from _case(evidence, of_loop, calls, outside_only=outside_only)
 
 
 def _called_from(rows: pd.DataFrame, lines: pd.DataFrame) -> set[Function]:
@@ -59,17 +64,15 @@ def _called_from(rows: pd.DataFrame, lines: pd.DataFrame) -> set[Function]:
     return reached
 
 
-def _case(evidence: Evidence, rows: pd.DataFrame, of_loop: pd.DataFrame, *, outside_only: bool) -> Iterator[Case]:
+def _case(evidence: Evidence, of_loop: pd.DataFrame, calls: pd.DataFrame, *, outside_only: bool) -> Iterator[Case]:
     """Tell what the costliest line of a loop calls, where that can be a graph; else the model that runs most ops."""
     code = evidence.code
     file, line = _costliest(of_loop, *_LINE)
     called_file, function = _costliest(of_loop[of_loop["line"] == line], "called_file", "called")
     function = function.rpartition(".")[2]
     defined = code.definition(called_file, function) if function else 0
-    calls = _calls_below(evidence, rows, of_loop)
-    time_ms = float(
-        (calls["eager_ms"] * (calls["outside_ms"] > 0)).sum() if outside_only else of_loop["eager_ms"].sum()
-    )
+    times = calls[["eager_ms", "outside_ms"]].min(axis=1) if outside_only else of_loop["eager_ms"]
+    time_ms = float(times.sum())
     ops = eager_ops(evidence)
     many = ops.loc[(ops["file"] == file) & ops["line"].isin(of_loop["line"]), "occurrences"].sum() >= MANY_OPS
     makes = makes_objects(code, called_file, defined) if defined else line_makes_objects(code, file, line)
