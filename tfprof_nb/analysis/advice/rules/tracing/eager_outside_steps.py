@@ -5,6 +5,7 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import IN_TENSORFLOW, TRACING_MS, Case, Cases, Earlier, Evidence, Rule, in_code
+from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS
 from tfprof_nb.analysis.advice.rules.tracing._eager import TRACED_MODEL, decorated, split
 from tfprof_nb.analysis.advice.rules.tracing._eager_lines import MANY_OPS, called_layer, eager_ops, traceable
 from tfprof_nb.analysis.source.code import line_at, place_of
@@ -28,6 +29,7 @@ RULE = Rule(
     of="cell",
     saved=(0.5, None),
     after=_TELL_THE_STEPS,
+    within=("frequent-writing", *CALLBACKS),
     part_of="eager-ops",
     once_ms=TRACING_MS,
     order="first",
