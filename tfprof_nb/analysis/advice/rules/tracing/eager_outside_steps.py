@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -106,10 +107,11 @@ def _case(evidence: Evidence, of_loop: pd.DataFrame, calls: pd.DataFrame, *, out
     )
 
 
-def _costliest(rows: pd.DataFrame, first: str, second: str) -> tuple:
+def _costliest(rows: pd.DataFrame, first: str, second: str) -> tuple[Any, Any]:
     """Return the pair of values of two columns with most of the time."""
     times = rows.groupby([first, second])["eager_ms"].sum().sort_values(ascending=False, kind="stable")
-    return times.index[0]
+    one, other = times.index[0]
+    return one, other
 
 
 def _calls_below(evidence: Evidence, rows: pd.DataFrame, lines: pd.DataFrame) -> pd.DataFrame:
