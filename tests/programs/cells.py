@@ -118,6 +118,49 @@ ADAPTED = """for task in range(5):
     net.predict(batches[0], verbose=0)"""
 two_eager_loops = Cells(ADAPTING, ADAPTED)
 
+# What tests the model is a part of the traced step too.
+SPREADING = """import tensorflow as tf
+hidden = [keras.layers.Dense(48, activation="tanh") for _ in range(9)]
+probe = keras.Sequential([keras.layers.Input((32,)), *hidden, keras.layers.Dense(4)])
+sgd = keras.optimizers.SGD(0.01)
+def spread(x, y):
+    guessed = probe(x)
+    return tf.reduce_mean(tf.square(guessed - y)) + tf.math.reduce_std(guessed)
+@tf.function
+def improve(x, y):
+    with tf.GradientTape() as tape:
+        loss = spread(x, y)
+    sgd.apply(tape.gradient(loss, probe.trainable_weights), probe.trainable_weights)
+many, few = ((np.ones((rows, 32), "float32"), np.ones((rows, 4), "float32")) for rows in (8192, 8))
+improve(*map(tf.constant, many))
+batches, held_out = (tf.data.Dataset.from_tensors(one).repeat(30) for one in (many, few))"""
+SPREAD = """for epoch in range(3):
+    for x, y in batches:
+        improve(x, y)
+    total = 0.0
+    for x, y in held_out:
+        total += spread(x, y)
+    print(float(total))"""
+tested_by_function = Cells(SPREADING, SPREAD)
+
+FOLDING = """import tensorflow as tf
+class Folder(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.fold, self.out = keras.layers.Dense(12, activation="tanh"), keras.layers.Dense(1)
+    def call(self, rows):
+        kept = tf.zeros((int(rows.shape[0]), 12))
+        for row in tf.unstack(rows, axis=1):
+            kept = self.fold(tf.concat([kept, row], axis=1))
+        return self.out(kept)
+def learn(folder, optimizer, series):
+    for rows, y in series:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(folder(rows) - y))
+        optimizer.apply_gradients(zip(tape.gradient(loss, folder.trainable_variables), folder.trainable_variables))
+series = tf.data.Dataset.from_tensors((np.ones((8, 12, 3), "float32"), np.ones((8, 1), "float32"))).repeat(20)"""
+call_one_by_one = Cells(FOLDING, "learn(Folder(), keras.optimizers.SGD(0.01), series)")
+
 SCORING = """layers = [keras.layers.Dense(24, activation="gelu") for _ in range(10)]
 scorer = keras.Sequential([keras.layers.Embedding(30, 24), *layers, keras.layers.Dense(30)])
 scorer.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))

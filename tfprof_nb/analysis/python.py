@@ -47,10 +47,21 @@ COLUMNS = [
     "nothing_ms",
     "called_from",
 ]
-CALL_COLUMNS = ["function", "file", "line", "thread", "library", "call", "self_ms", *_OF_STEPS, "graphs_ms", "samples"]
+CALL_COLUMNS = [
+    *("function", "file", "line", "thread", "library", "call", "self_ms"),
+    *(*_OF_STEPS, "graphs_ms", "eager_ms", "samples"),
+]
+EAGER_COLUMNS = ["function", "file", "line", "called", "called_file", "eager_ms"]
 CALLBACK_COLUMNS = ["callback", "method", "calls", "total_ms", "per_step_ms", "measured_ms"]
 _BLOCK = 1 << 18  # of events
-_TIMES = ["self_ms", *_OF_STEPS, "graphs_ms", "other_ms"]
+_TIMES = ["self_ms", *_OF_STEPS, "graphs_ms", "eager_ms", "other_ms"]
+EAGER_IN = ("Keras", "TensorFlow")
+# Calls that run a graph, or wait for what one gives.
+RUNS_GRAPHS = (
+    r"Function\.__call__|Trainer\.|on_batch|Iterator|\.(?:numpy|__float__|__int__|__index__|__bool__|__array__)$"
+)
+# Calls that make, read or write something.
+_MAKES = r"__init__$|^Sequential\.|^Dataset|\.build$|[Ss]ave|[Ll]oad|summary|weights$|compile"
 # Comprehensions are functions of their own until Python 3.12; Keras and TensorFlow wrap what they offer.
 _INNER = re.compile(r"(\.<locals>)?\.<(listcomp|genexpr|dictcomp|setcomp)>")
 _INNER_OF_MODULE = re.compile(r"<(listcomp|genexpr|dictcomp|setcomp)>")
@@ -81,12 +92,19 @@ class Python(Result):
         ``measured_ms`` the time of calls that began in measured steps.
     calls
         The time of each line's own by what it called, a function of a library or nothing: ``function file line thread
-        library call self_ms in_steps_ms between_steps_ms outside_ms waiting_ms ops_ms nothing_ms graphs_ms samples``.
-        ``graphs_ms`` is the time, in steps and between them, in which a graph ran: a tf.function, or its gradient.
+        library call self_ms in_steps_ms between_steps_ms outside_ms waiting_ms ops_ms nothing_ms graphs_ms eager_ms
+        samples``.
+        ``graphs_ms`` is the time, in steps and between them, in which a graph ran or was made: a tf.function, or its
+        gradient.
+        ``eager_ms`` is the time of calls whose ops run one by one: no graph runs, is made or is waited for.
+    eager
+        That time by each line of the main thread's stacks, not only the innermost, and by the user's function that it
+        called then, empty for none: ``function file line called called_file eager_ms``.
     """
 
     callbacks: pd.DataFrame
     calls: pd.DataFrame
+    eager: pd.DataFrame
 
 
 def python(
@@ -122,9 +140,9 @@ def python(
     every = list(zip(forests, groupings, stacks, strict=True))
     sampled = [host for host in every if len(host[2].time_ns)] or every[:1]
     hosts = [_host(*host, steps, labels) for host in sampled]
+    table, calls, eager = (pd.concat(parts, ignore_index=True) for parts in zip(*hosts, strict=True))
     table, calls = (
-        pd.concat(parts, ignore_index=True).sort_values("self_ms", ascending=False, kind="stable", ignore_index=True)
-        for parts in zip(*hosts, strict=True)
+        rows.sort_values("self_ms", ascending=False, kind="stable", ignore_index=True) for rows in (table, calls)
     )
     accounted_ms, other_ms = float(table["other_ms"].sum()), float(steps.table["other_ms"].sum())
     callbacks = _callbacks(forests, steps)
@@ -134,7 +152,9 @@ def python(
         "accounted_percent": min(100.0, 100 * accounted_ms / other_ms) if other_ms > 0 else float("nan"),
     }
     notes = [*_threads_note(stacks)] if summary["samples"] else [not_for(forests, "samples of Python") or _NOTHING]
-    return Python(table[COLUMNS], summary, notes, callbacks=callbacks, calls=calls[CALL_COLUMNS])
+    return Python(
+        table[COLUMNS], summary, notes, callbacks=callbacks, calls=calls[CALL_COLUMNS], eager=eager[EAGER_COLUMNS]
+    )
 
 
 def _threads_note(stacks: Sequence[PythonStacks]) -> Iterator[str]:
@@ -146,16 +166,18 @@ def _threads_note(stacks: Sequence[PythonStacks]) -> Iterator[str]:
 
 def _host(
     forest: Forest, grouping: Grouping, stacks: PythonStacks, steps: Steps, labels: Mapping[str, str]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return one host's rows by line, and by line and call.
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Return one host's rows by line, by line and call, and of ops that run one by one.
 
-    They have the results' columns, and ``other_ms``, the time while a step's ``other`` went on.
+    The former have the results' columns, and ``other_ms``, the time while a step's ``other`` went on.
     """
     samples = _without_removals(forest, _samples(forest, stacks))
     spans = steps.table[steps.table["host"] == forest.host.name]
     samples = _with_activity(samples, forest, grouping, spans)
     of_stack = users_lines(stacks)
     samples = samples.join(of_stack, on="stack")
+    runs_ops = samples["library"].isin(EAGER_IN) & ~samples["call"].astype(str).str.contains(f"{RUNS_GRAPHS}|{_MAKES}")
+    samples["eager_ms"] = samples["eager_ms"].where(runs_ops, 0.0)
     keys = ["place", "thread"]
     by_line = samples.groupby(keys)
     rows = by_line[_TIMES].sum().assign(samples=by_line.size()).join(_totals(samples, stacks))
@@ -166,7 +188,7 @@ def _host(
     calls = by_call[_TIMES].sum().assign(samples=by_call.size())
     named = _named(rows.reset_index(), stacks, labels)
     named["called_from"] = _places(rows["caller"].to_numpy(np.int64), stacks, labels)
-    return named, _named(calls.reset_index(), stacks, labels)
+    return named, _named(calls.reset_index(), stacks, labels), _eager(samples, stacks, labels)
 
 
 def _most(samples: pd.DataFrame, keys: list[str], column: str) -> pd.Series:
@@ -239,7 +261,8 @@ def _with_activity(samples: pd.DataFrame, forest: Forest, grouping: Grouping, sp
     waiting = in_step & _going_on(forest, activity == Activity.WAIT_INPUT, at)
     _, traced_from, traced_to = tracing_spans(forest)
     ops = _going_on(forest, (activity != Activity.NONE) & (activity != Activity.WAIT_INPUT), at)
-    ran = _shares_of_ops(forest, samples, ops | covered_at(traced_from, traced_to, at))
+    tracing, graphs = covered_at(traced_from, traced_to, at), _going_on(forest, forest.name_starts(f"{DISPATCH}__"), at)
+    ran = _shares_of_ops(forest, samples, ops | tracing)
     working = in_step & ~waiting
     time = samples["self_ms"].to_numpy(np.float64)
     on_main = (samples["thread"] == "main").to_numpy()
@@ -250,7 +273,8 @@ def _with_activity(samples: pd.DataFrame, forest: Forest, grouping: Grouping, sp
         "waiting_ms": waiting,
         "ops_ms": working * ran,
         "nothing_ms": working * (1 - ran),
-        "graphs_ms": within & _going_on(forest, forest.name_starts(f"{DISPATCH}__"), at),
+        "graphs_ms": within & (graphs | tracing),
+        "eager_ms": ~graphs & ~tracing,
         "other_ms": working * (1 - ran) * on_main,
     }
     return samples.assign(**{name: time * part for name, part in parts.items()})
@@ -426,6 +450,19 @@ def _totals(samples: pd.DataFrame, stacks: PythonStacks) -> pd.DataFrame:
     on_stack = pd.DataFrame({"stack": stacks.frame_stack[users], "place": place}).drop_duplicates()
     time = samples.groupby(["stack", "thread"])["self_ms"].sum().rename("total_ms").reset_index()
     return on_stack.merge(time, on="stack").groupby(["place", "thread"])[["total_ms"]].sum()
+
+
+def _eager(samples: pd.DataFrame, stacks: PythonStacks, labels: Mapping[str, str]) -> pd.DataFrame:
+    """Return the time of ops that run one by one, by each of the user's lines on the stack and what it called."""
+    users = np.flatnonzero(stacks.function_is_users[stacks.place_function[stacks.frame_place]])
+    stack, place = stacks.frame_stack[users], _places_of_functions(stacks)[stacks.frame_place[users]]
+    inner = np.append(-1, np.where(stack[1:] == stack[:-1], stacks.place_function[place[:-1]], -1))[: len(users)]
+    on_stack = pd.DataFrame({"stack": stack, "place": place, "inner": inner}).drop_duplicates(["stack", "place"])
+    time = samples[(samples["thread"] == "main") & (samples["eager_ms"] > 0)].groupby("stack")["eager_ms"].sum()
+    rows = on_stack.merge(time.reset_index(), on="stack").groupby(["place", "inner"])["eager_ms"].sum().reset_index()
+    named, inner = _named(rows, stacks, labels), rows["inner"].to_numpy(np.int64)
+    names = np.array([*map(_without_comprehension, stacks.function_name), ""], dtype=object)
+    return named.assign(called=names[inner], called_file=_files(stacks, labels)[inner])
 
 
 def _named(rows: pd.DataFrame, stacks: PythonStacks, labels: Mapping[str, str]) -> pd.DataFrame:

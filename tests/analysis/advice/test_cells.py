@@ -89,6 +89,25 @@ def test_a_loop_after_fit_whose_function_takes_numbers_out_is_told_to_trace_its_
     assert text[int(line) - 1].split() == ["scores", "=", "scorer(tf.constant([codes]))"]
 
 
+def test_a_loop_that_tests_by_a_function_of_the_traced_step_is_told_to_trace_it(advised, captured):
+    """Its ops take little, and Python long to start them: the time of ops alone does not show the loop."""
+    (found,) = (
+        row for _, row in advised("cells/tested_by_function").iterrows() if row["rule"] == "eager-outside-steps"
+    )
+    assert found["change"] == "@tf.function\ndef spread(x, y):"
+    assert found["place"] == "In[1] line 5"
+    assert "`total += spread(x, y)` (cell line 7)" in found["evidence"]
+    assert found["gain_high_percent"] > found["gain_low_percent"] > 0
+
+
+def test_what_keras_calls_is_not_told_to_be_a_graph_but_what_calls_the_model(first):
+    """A model that is built in a graph of its own gets no gradients."""
+    found = first("call_one_by_one")
+    assert found["rule"] == "eager-ops"
+    assert found["finding"] == "Ops run one by one: learn (In[1] line 11)"
+    assert "`int()`" not in found["fix"]
+
+
 def test_a_validation_that_is_traced_is_not_told_to_be(advised):
     assert not {"eager-ops", "eager-line", "eager-loop"} & {*advised("cells/validation_traced")["rule"]}
 

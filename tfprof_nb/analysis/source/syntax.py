@@ -50,7 +50,13 @@ def _passed(magic: re.Match[str]) -> str:
 
 def nodes_of(text: str, kind: type[Node]) -> Iterator[Node]:
     """Return the parts of a kind that a text's code has."""
-    return (node for node in ast.walk(parsed(text)) if isinstance(node, kind))
+    return (node for node in _nodes(text, kind.__name__) if isinstance(node, kind))
+
+
+@lru_cache(maxsize=512)
+def _nodes(text: str, kind: str) -> tuple[ast.AST, ...]:
+    """Keep what a text has of a class of `ast`: files are asked for it again and again, at each of their lines."""
+    return tuple(node for node in ast.walk(parsed(text)) if isinstance(node, getattr(ast, kind)))
 
 
 def name_of(node: ast.AST) -> str:

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Collection
 
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.syntax import arguments, calls_in, name_of
@@ -13,7 +14,9 @@ _MAKING = {
 }
 _OF_OBJECTS = re.compile(r"\b(?:layers|optimizers|metrics|callbacks|applications|plt|saved_model)\.\w")
 _TO_PYTHON = ("convert_to_numpy", "item", "tolist")
-_PLAIN = r"u?int\d+|float\d+|complex\d+|bool_?|str_|object_|dtype|pi|e|inf|nan|newaxis|random|linalg|fft|ndarray"
+_LOOPS: tuple[type[ast.For | ast.While], ...] = ast.For, ast.While
+_PLAIN = r"zeros|ones|empty|eye|identity|"
+_PLAIN += r"u?int\d+|float\d+|complex\d+|bool_?|str_|object_|dtype|pi|e|inf|nan|newaxis|random|linalg|fft|ndarray"
 
 
 def uses_values(code: Code, file: str, line: int) -> str:
@@ -25,14 +28,17 @@ def uses_values(code: Code, file: str, line: int) -> str:
     >>> code = Code({"cell": text})
     >>> uses_values(code, "cell", 1), uses_values(code, "cell", 3)
     ('np.random.normal', '')
+    >>> code = Code({"cell": "def f(x):\n    return int(x.shape[0] // 2)\ndef g(x):\n    return int(x[0])"})
+    >>> uses_values(code, "cell", 1), uses_values(code, "cell", 3)
+    ('', 'int()')
     """
     for node in ast.walk(code.function_at(file, line) or ast.Pass()):
         if isinstance(node, ast.Attribute) and _is_random(node.value):
             return ast.unparse(node)
         if isinstance(node, ast.Attribute) and (node.attr == "numpy" or _is_numpy(node.value)) and _takes(node):
             return ast.unparse(node)
-        if isinstance(node, ast.Call) and name_of(node.func) in ("float", "int") and isinstance(node.func, ast.Name):
-            return f"{node.func.id}()"
+        if isinstance(node, ast.Call) and _takes_a_number(node):
+            return ast.unparse(node.func) + "()"
         if isinstance(node, ast.Call) and name_of(node.func) in _TO_PYTHON:
             return ast.unparse(node.func)
     return ""
@@ -59,34 +65,92 @@ def makes_objects(code: Code, file: str, line: int) -> bool:
     >>> makes_objects(code, "cell", 1), makes_objects(code, "cell", 3)
     (True, False)
     """
-    calls = calls_in(code.function_at(file, line))
-    return any(name_of(call.func) in _MAKING or _OF_OBJECTS.search(ast.unparse(call.func)) for call in calls)
+    return any(map(_makes, calls_in(code.function_at(file, line))))
+
+
+def line_makes_objects(code: Code, file: str, line: int) -> bool:
+    r"""Whether a line makes or trains models, variables or files, or calls a layer that it makes.
+
+    Examples
+    --------
+    >>> code = Code({"cell": "x = Dense(8)(x)\ny = net(x)"})
+    >>> line_makes_objects(code, "cell", 1), line_makes_objects(code, "cell", 2)
+    (True, False)
+    """
+    return any(_makes(call) or isinstance(call.func, ast.Call) for call in code.calls(file, line))
+
+
+def _makes(call: ast.Call) -> bool:
+    return name_of(call.func) in _MAKING or _OF_OBJECTS.search(ast.unparse(call.func)) is not None
 
 
 def gets_numbers(code: Code, function: str) -> bool:
-    r"""Whether a call of a function is given the number of a loop's pass: a graph is made anew for each such number.
+    r"""Whether calls of a function in a loop are given Python's numbers or texts: a graph is made for each such value.
 
     Examples
     --------
     >>> code = Code({"cell": "for i, x in enumerate(data):\n    f(x, i)\n    g(x)"})
     >>> gets_numbers(code, "f"), gets_numbers(code, "g")
     (True, False)
+    >>> gets_numbers(Code({"cell": "for word in text.split():\n    f(word)"}), "f")
+    True
+    >>> code = Code({"cell": "rate = 0.1\nfor x in data:\n    f(x, rate)\n    g(x, rate=rate / 2)\n    rate *= 0.9"})
+    >>> gets_numbers(code, "f"), gets_numbers(code, "g")
+    (True, True)
     """
     for file in code.files:
         for call in (call for call in code.nodes(file, ast.Call) if name_of(call.func) == function):
-            around = [node for node in code.nodes(file, ast.For) if node.lineno < call.lineno <= (node.end_lineno or 0)]
-            numbers = {name for loop in around for name in _numbers(loop)}
-            if any(isinstance(given, ast.Name) and given.id in numbers for given in arguments(call)):
+            around = [node for kind in _LOOPS for node in code.nodes(file, kind)]
+            around = [node for node in around if node.lineno < call.lineno <= (node.end_lineno or 0)]
+            changing = {name for loop in around for name in _changing_values(loop)}
+            if around and any(_is_value(given, changing) for given in arguments(call)):
                 return True
     return False
 
 
-def _numbers(loop: ast.For) -> set[str]:
-    """Return the names that a loop over `range` or `enumerate` gives numbers."""
-    over = name_of(loop.iter.func) if isinstance(loop.iter, ast.Call) else ""
-    target = loop.target.elts[0] if over == "enumerate" and isinstance(loop.target, ast.Tuple) else loop.target
-    numbered = over in ("range", "enumerate") and ast.unparse(loop.iter).startswith(over)
-    return {target.id} if numbered and isinstance(target, ast.Name) else set()
+def _changing_values(loop: ast.For | ast.While) -> set[str]:
+    """Return the names that have another number or text of Python in each pass of a loop."""
+    names = _given_by(loop) if isinstance(loop, ast.For) else set[str]()
+    counted = (node.target for node in ast.walk(loop) if isinstance(node, ast.AugAssign))
+    names |= {target.id for target in counted if isinstance(target, ast.Name) and _is_counted(loop, target.id)}
+    for node in ast.walk(loop):
+        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        if isinstance(target, ast.Name) and isinstance(node, ast.Assign) and _is_value(node.value, names):
+            names.add(target.id)
+    return names
+
+
+def _is_counted(loop: ast.For | ast.While, name: str) -> bool:
+    """Whether all that a loop adds to or multiplies a name by are constants."""
+    steps = [node for node in ast.walk(loop) if isinstance(node, ast.AugAssign) and name_of(node.target) == name]
+    return all(isinstance(node.value, ast.Constant) for node in steps)
+
+
+def _given_by(loop: ast.For) -> set[str]:
+    """Return the names to which a loop gives numbers, or texts."""
+    over, target = loop.iter, loop.target
+    called = over.func if isinstance(over, ast.Call) else None
+    plain = called.id if isinstance(called, ast.Name) else ""
+    if plain == "enumerate" and isinstance(target, ast.Tuple):
+        target = target.elts[0]
+    texts = isinstance(called, ast.Attribute) and called.attr in ("split", "splitlines")
+    valued = plain in ("range", "enumerate") or texts
+    return {target.id} if valued and isinstance(target, ast.Name) else set()
+
+
+def _is_value(given: ast.expr, changing: Collection[str]) -> bool:
+    """Whether an expression is a number or text of Python that changes."""
+    if isinstance(given, ast.Name):
+        return given.id in changing
+    if isinstance(given, ast.BinOp):
+        sides = given.left, given.right
+        return any(_is_value(one, changing) for one in sides) and all(
+            isinstance(one, ast.Constant) or _is_value(one, changing) for one in sides
+        )
+    called = given.func if isinstance(given, ast.Call) else None
+    if isinstance(called, ast.Name):
+        return called.id in ("int", "float", "str")
+    return isinstance(called, ast.Attribute) and (called.attr == "item" or ast.unparse(called.value) == "random")
 
 
 def _has_effect(node: ast.AST) -> bool:
@@ -106,8 +170,24 @@ def _is_random(value: ast.expr) -> bool:
     return isinstance(value, ast.Attribute) and value.attr == "random" and _is_numpy(value.value)
 
 
+def _takes_a_number(call: ast.Call) -> bool:
+    makes = isinstance(call.func, ast.Name) and call.func.id in ("float", "int")
+    return makes and not all(map(_is_static, arguments(call)))
+
+
+def _is_static(value: ast.expr) -> bool:
+    """Whether a number is known while a graph is made, as that of a shape is."""
+    if isinstance(value, ast.BinOp):
+        return _is_static(value.left) and _is_static(value.right)
+    if isinstance(value, ast.Subscript | ast.UnaryOp):
+        return _is_static(value.value if isinstance(value, ast.Subscript) else value.operand)
+    if isinstance(value, ast.Call):
+        return isinstance(value.func, ast.Name) and value.func.id == "len"
+    return isinstance(value, ast.Constant) or (isinstance(value, ast.Attribute) and value.attr in ("shape", "ndim"))
+
+
 def _takes(node: ast.Attribute) -> bool:
-    """Whether an attribute is neither a type, nor a constant, nor a part of NumPy: it is called with values."""
+    """Whether an attribute is no type, constant or part of NumPy, and makes no array of a size: it gets values."""
     return re.fullmatch(_PLAIN, node.attr) is None
 
 

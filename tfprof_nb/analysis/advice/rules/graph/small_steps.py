@@ -6,8 +6,9 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
+from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW
 from tfprof_nb.analysis.advice.rules.python._time import NAMED
-from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.loops import is_head, needs_itself
 from tfprof_nb.analysis.source.rewriting import with_argument
 from tfprof_nb.analysis.step_ops.batch import batch_size
@@ -41,6 +42,7 @@ RULE = Rule(
     "Python of the program's; and for recurrent layers that get up to 8 examples.",
     "A step and its ops have fixed costs, whatever the batch size: larger batches have fewer of them.",
     action="Use larger batches",
+    explains=("step", "layer", "optimizer", "op", "copy", "keras", "other", IN_TENSORFLOW),
     moderate=50.0,
     high=60.0,
     of="cell",
@@ -66,7 +68,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
     explained = min(named, evidence.percent("other"))
     if size is None or explained >= _PYTHON_PERCENT:
         return
-    share = _steps_share(evidence)
+    share = _steps_share(evidence, validates=False)
     if share < _LEAST_STEPS_SHARE:
         return
     if size > _FACTORS[-1][0]:
@@ -85,6 +87,8 @@ def _case(evidence: Evidence, ops: StepOps, size: int, fixed: float, share: floa
     loop, depends = _loop(evidence)
     if depends:
         place, change = loop, ""
+    if _sets_validation(evidence.code, *line_at(place)):
+        share = _steps_share(evidence, validates=True)
     return Case(
         100 * fixed,
         f"The steps are small: {size} example{'s' * (size != 1)} each",
@@ -115,14 +119,28 @@ def _fixed_share(evidence: Evidence, ops: StepOps) -> float:
     return 1 - busy - evidence.percent("input") / 100
 
 
-def _steps_share(evidence: Evidence) -> float:
-    """Return the part of the time without the first steps that the measured steps take; 1 if it is not known."""
+def _sets_validation(code: Code, file: str, line: int) -> bool:
+    """Whether a line gives fit a batch size that is that of its validation too."""
+    given = [{keyword.arg for keyword in call.keywords} for call in code.calls(file, line, "fit")]
+    return any(
+        "batch_size" in names
+        and names & {"validation_data", "validation_split"}
+        and "validation_batch_size" not in names
+        for names in given
+    )
+
+
+def _steps_share(evidence: Evidence, *, validates: bool) -> float:
+    """Return the part of the time without the first steps that the measured steps take; 1 if it is not known.
+
+    ``validates`` says whether to count the steps of other phases too.
+    """
     summary = evidence.overview.summary
     warm_up = evidence.steps.table["warm_up"]
     # Steps that trace again and again are a fault of their own, which larger batches do not mend.
     starting_ms = float(summary["warm_up_steps_ms"]) if warm_up.sum() <= _USUAL_WARM_UP else 0.0
     rest_ms = float(summary["capture_ms"]) - starting_ms
-    measured_ms = float(summary["measured_steps_ms"])
+    measured_ms = float(summary["measured_steps_ms"]) + validates * max(0.0, float(summary["other_steps_ms"]))
     return min(1.0, measured_ms / rest_ms) if rest_ms > 0 and measured_ms > 0 else 1.0
 
 

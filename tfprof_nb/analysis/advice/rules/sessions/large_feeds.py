@@ -1,3 +1,5 @@
+import math
+
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, in_code, training_ms
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, MIN_SAMPLES
@@ -16,6 +18,7 @@ RULE = Rule(
     page="python",
     moderate=10.0,
     high=25.0,
+    explains=("session",),
     of="training",
     within=CALLBACKS,
     saved=(0.7, None),
@@ -27,7 +30,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
     calls = evidence.python.calls
     runs = calls[calls["call"] == SESSION_RUN].groupby(["file", "line"], sort=False)
     for (file, line), rows in runs if not earlier["growing-graph"] else ():
-        nothing_ms = float(rows["nothing_ms"].sum())
+        nothing_ms = min(float(rows["nothing_ms"].sum()), _feeding_ms(evidence, str(file), int(str(line))))
         each_ms = nothing_ms / max(len(evidence.steps.table), 1)
         fed = feeds(evidence.code, str(file), int(str(line)))
         if each_ms < _MIN_COPYING_MS or rows["samples"].sum() < MIN_SAMPLES or not fed:
@@ -41,6 +44,14 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
             f"{_units.milliseconds(each_ms)} passes while the fed values are converted and copied, and no op runs.",
             fix="Feed only what changes from run to run. Put large constant arrays into a variable once: "
             "`table = tf.get_variable('table', initializer=array, trainable=False)`. Feed arrays that have the "
-            "placeholder's dtype (NumPy makes float64, placeholders are mostly float32).",
+            "placeholder's dtype (NumPy makes float64, placeholders are mostly float32), and no lists, which are made "
+            "arrays in each run.",
             place=place,
         )
+
+
+def _feeding_ms(evidence: Evidence, file: str, line: int) -> float:
+    """Return how long the runs of a line are prepared, fed and fetched: many ops are too short to be recorded."""
+    nodes = evidence.breakdown().table
+    nodes = nodes[(nodes["place"] == place_of(file, line)) & (nodes["kind"] == "session")]
+    return float(nodes["total_ms"].sum()) if len(nodes) else math.inf

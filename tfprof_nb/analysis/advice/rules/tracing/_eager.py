@@ -3,11 +3,10 @@
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rule import TRACING_MS
 from tfprof_nb.analysis.advice.wording import quoted
-from tfprof_nb.analysis.source.code import line_at
+from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.traceable import draws, gets_numbers, has_effects, makes_objects
 
 MOSTLY_EAGER_PERCENT = 50.0
-EAGER_IN = ("Keras", "TensorFlow")
 FETCHING_OPS = "Iterator|Optional|Dataset"  # Keras fetches its data with these, always eagerly
 SAVED = 0.6  # of the time between ops, at least
 TRACED_MODEL = (
@@ -15,6 +14,11 @@ TRACED_MODEL = (
     "Its ops then run as one graph."
 )
 ONCE = "would run once, when the function is traced, and give the same numbers in every call"
+_AS_TENSORS = (
+    " Give it tensors, such as `tf.constant(i)`, in place of the numbers and texts of Python that change from call to "
+    "call: it is traced anew for each."
+)
+OF_LAYERS = (".call", ".__call__")  # methods that Keras calls, in the graph of whoever calls the layer
 _EAGER_PERCENT = 10.0
 _GRAPH = 0.1  # of the time between ops: what starting them in a graph takes
 
@@ -55,21 +59,22 @@ def eager_percent(evidence: Evidence) -> float:
 def may_be_graph(evidence: Evidence, function: str, place: str) -> bool:
     """Whether a function can be decorated as it stands: it does nothing that a graph would do once, or cannot do."""
     at = line_at(place)
+    of_layer = evidence.code.line(*at).startswith("def call(self")
     decorated = evidence.code.line(at[0], at[1] - 1).startswith("@")
     unfit = (
         has_effects(evidence.code, *at) or makes_objects(evidence.code, *at) or gets_numbers(evidence.code, function)
     )
-    return not decorated and not unfit
+    return not (decorated or unfit or of_layer)
 
 
-def decorated(function: str, change: str) -> str:
+def decorated(code: Code, function: str, change: str) -> str:
     """Say what to put into a tf.function."""
     if not function:
         return "Move the body of the loop into a function, and put @tf.function above it."
     before = f"{quoted(change.splitlines()[1])}" if change else function
     return (
         f"Put @tf.function above {before}. Its ops then run as one graph; Python code in it, such as print or "
-        ".numpy(), runs only when it is traced."
+        f".numpy(), runs only when it is traced.{_AS_TENSORS * gets_numbers(code, function)}"
     )
 
 
@@ -79,4 +84,6 @@ def split(function: str, needs: str) -> str:
     if draws(needs):
         return f"{into}, and pass it the random numbers, or draw them with tf.random: `{needs}` {ONCE}."
     why = f": `{needs}` needs values, which do not exist while a function is traced" if needs else ""
-    return f"{into}, and leave the rest outside{why}. For a single model, `model = tf.function(model)` does it."
+    return (
+        f"{into}, and leave the rest outside{why}. Where a model is only called, `model = tf.function(model)` does it."
+    )

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.rules.tracing._eager import EAGER_IN, MOSTLY_EAGER_PERCENT, eager_percent, may_be_graph
+from tfprof_nb.analysis.advice.rules.tracing._eager import MOSTLY_EAGER_PERCENT, eager_percent, may_be_graph
+from tfprof_nb.analysis.python import EAGER_IN, RUNS_GRAPHS
 from tfprof_nb.analysis.source.calls import called_object
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.traceable import uses_values
@@ -14,10 +15,6 @@ from tfprof_nb.analysis.source.traceable import uses_values
 _MIN_PERCENT = 15.0  # of the training
 MANY_OPS = 30
 _LAYER, _OPS_OF_LAYERS = "Layer.__call__", 0.1  # of a call's time: one that is traced runs none
-# Calls that run a graph, or wait for what one gives.
-RUNS_GRAPHS = (
-    r"Function\.__call__|Trainer\.|on_batch|Iterator|\.(?:numpy|__float__|__int__|__index__|__bool__|__array__)$"
-)
 
 
 class EagerLine(NamedTuple):

@@ -60,7 +60,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
     if found.definition:
         place, what = place_of(file, found.definition), function
         change = f"@tf.function\n{evidence.code.line(file, found.definition)}"
-        fix = decorated(function, change)
+        fix = decorated(evidence.code, function, change)
     else:
         if model := called_layer(evidence, found.of_line):
             fix = TRACED_MODEL.format(model)

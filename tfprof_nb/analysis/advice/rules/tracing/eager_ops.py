@@ -13,9 +13,9 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
 from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, TRACING_MS, Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.tracing._eager import (
-    EAGER_IN,
     FETCHING_OPS,
     MOSTLY_EAGER_PERCENT,
+    OF_LAYERS,
     ONCE,
     SAVED,
     TRACED_MODEL,
@@ -27,6 +27,7 @@ from tfprof_nb.analysis.advice.rules.tracing._eager import (
     runs_functions,
     split,
 )
+from tfprof_nb.analysis.python import EAGER_IN
 from tfprof_nb.analysis.source.calls import called_model
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.rewriting import without_argument
@@ -150,10 +151,10 @@ def _ops_ms(evidence: Evidence) -> tuple[float, float]:
 def _traced(evidence: Evidence, function: str, place: str, change: str) -> str:
     """Say what to put into a tf.function: a function, a model that a line calls, the body of its loop, or the line."""
     if function or not place:
-        return decorated(function, change) if place else _NOT_EAGERLY
+        return decorated(evidence.code, function, change) if place else _NOT_EAGERLY
     if model := called_model(evidence.code, *line_at(place)):
         return TRACED_MODEL.format(model)
-    return decorated("", "") if evidence.code.in_loop(*line_at(place)) else _INTO_ITS_OWN
+    return decorated(evidence.code, "", "") if evidence.code.in_loop(*line_at(place)) else _INTO_ITS_OWN
 
 
 def _without_eagerly(evidence: Evidence, file: str, line: int) -> tuple[str, str]:
@@ -167,8 +168,9 @@ def _without_eagerly(evidence: Evidence, file: str, line: int) -> tuple[str, str
 def _step_function(evidence: Evidence) -> tuple[str, str, str]:
     """Return the user's function that runs most of the ops, its place and the code that decorates it.
 
-    Of functions that call one another it is the innermost with most of the time in TensorFlow. Without one, the place
-    is that of the line with most time there.
+    Of functions that call one another it is the innermost with most of the time in TensorFlow, and not what Keras
+    calls: a layer that makes its variables in a graph of its own gets no gradients. Without one, the place is that of
+    the line with most time there.
     """
     sampled = evidence.python.table, evidence.python.calls
     table, calls = (rows[(rows["thread"] == "main") & (rows["line"] > 0)] for rows in sampled)
@@ -179,6 +181,7 @@ def _step_function(evidence: Evidence) -> tuple[str, str, str]:
     totals = table[table["function"] != "<module>"].groupby(["function", "file"], sort=False)["total_ms"].sum()
     if in_library.any():
         totals -= _outside_library(table, calls[in_library]).reindex(totals.index, fill_value=0.0)
+    totals = totals[~totals.index.get_level_values("function").str.endswith(OF_LAYERS)]
     large = totals[totals >= MOSTLY_EAGER_PERCENT / 100 * float(running["self_ms"].sum())]
     if large.empty:
         first = running.iloc[0]

@@ -1,29 +1,26 @@
-from collections.abc import Mapping
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import IN_TENSORFLOW, TRACING_MS, Case, Cases, Earlier, Evidence, Rule, in_code
-from tfprof_nb.analysis.advice.rules.tracing._eager import EAGER_IN, TRACED_MODEL, decorated, split
-from tfprof_nb.analysis.advice.rules.tracing._eager_lines import (
-    MANY_OPS,
-    RUNS_GRAPHS,
-    called_layer,
-    eager_ops,
-    traceable,
-)
-from tfprof_nb.analysis.source.code import Code, line_at, place_of
-from tfprof_nb.analysis.source.traceable import uses_values
+from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS
+from tfprof_nb.analysis.advice.rules.tracing._eager import TRACED_MODEL, decorated, split
+from tfprof_nb.analysis.advice.rules.tracing._eager_lines import MANY_OPS, called_layer, eager_ops, traceable
+from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.traceable import has_effects, line_makes_objects, makes_objects, uses_values
 
-# By file and line: the function that runs there, and the place that calls it.
-Frames = Mapping[tuple[str, int], tuple[str, str]]
+Function = tuple[str, str]  # its file and its name
+_LINE = ["file", "line"]
+_TELL_THE_STEPS = ("eager-ops", "eager-line", "eager-loop", "grown-by-concatenation")
 
 RULE = Rule(
     "eager-outside-steps",
-    "A loop outside the steps runs its ops one by one",
-    "Looks for loops before and after the steps, such as one that generates text, whose ops run outside of any "
-    "tf.function.",
+    "A loop beside the steps runs its ops one by one",
+    "Looks for loops before, between and after the steps, such as one that tests the model or generates text, whose "
+    "ops run outside of any tf.function.",
     "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
     action="Run each pass of the loop as a graph",
     explains=("op", "copy", IN_TENSORFLOW, "keras"),
@@ -32,6 +29,8 @@ RULE = Rule(
     high=25.0,
     of="cell",
     saved=(0.5, None),
+    after=_TELL_THE_STEPS,
+    within=("frequent-writing", *CALLBACKS),
     part_of="eager-ops",
     once_ms=TRACING_MS,
     order="first",
@@ -39,34 +38,66 @@ RULE = Rule(
 )
 
 
-def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    calls = _calls(evidence)
-    if calls.empty or not len(evidence.steps.table) or not evidence.steady_ms > 0:
+def check(evidence: Evidence, earlier: Earlier) -> Cases:
+    """Tell the loops around which no other runs: what these call has loops of its own."""
+    if not len(evidence.steps.table) or not evidence.steady_ms > 0:
         return
-    ops = eager_ops(evidence).groupby(["file", "line"])["occurrences"].sum()
-    for (file, line), rows in calls.groupby(["loop_file", "loop_line"], sort=False):
-        if ops.get((file, line), 0) >= MANY_OPS:
-            yield _case(evidence, place_of(str(file), int(str(line))), rows)
+    code, rows = evidence.code, evidence.python.eager
+    in_loop = np.array([code.in_loop(file, line) for file, line in zip(rows["file"], rows["line"], strict=True)], bool)
+    inner = _called_from(rows, rows[in_loop])
+    found = rows[in_loop & ~pd.Series([*zip(rows["file"], rows["function"], strict=True)], rows.index).isin(inner)]
+    loops = [code.loop_line(file, line)[0] for file, line in zip(found["file"], found["line"], strict=True)]
+    told = {line_at(finding.place) for finding in earlier["eager-loop"]}
+    outside_only = any(earlier[name] for name in _TELL_THE_STEPS)
+    for _, of_loop in found.assign(loop=loops).groupby(["file", "loop"], sort=False):
+        calls = _calls_below(evidence, rows, of_loop)
+        inner_loops = {(at, code.loop_line(at, line)[0]) for at, line in zip(calls["file"], calls["line"], strict=True)}
+        if not told & inner_loops:
+            yield from _case(evidence, of_loop, calls, outside_only=outside_only)
 
 
-def _case(evidence: Evidence, loop: str, calls: pd.DataFrame) -> Case:
-    """Tell what a line in a loop calls, where that can be a graph; else the model that runs most of its ops."""
-    code, time_ms = evidence.code, float(calls["eager_ms"].sum())
-    file, function = map(str, _costliest(calls, "of_file", "of_function"))
-    defined = code.definition(file, function) if function else 0
-    place, change, fix = place_of(file, defined) if defined else loop, "", decorated("", "")
+def _called_from(rows: pd.DataFrame, lines: pd.DataFrame) -> set[Function]:
+    """Return the functions that lines call, and what these call."""
+    reached, new = set[Function](), {*zip(lines["called_file"], lines["called"], strict=True)} - {("", "")}
+    while new:
+        reached |= new
+        calling = pd.Series([*zip(rows["file"], rows["function"], strict=True)], rows.index).isin(new)
+        called = rows[calling & (rows["called"] != "")]
+        new = {*zip(called["called_file"], called["called"], strict=True)} - reached
+    return reached
+
+
+def _case(evidence: Evidence, of_loop: pd.DataFrame, calls: pd.DataFrame, *, outside_only: bool) -> Iterator[Case]:
+    """Tell what the costliest line of a loop calls, where that can be a graph; else the model that runs most ops."""
+    code = evidence.code
+    file, line = _costliest(of_loop, *_LINE)
+    called_file, function = _costliest(of_loop[of_loop["line"] == line], "called_file", "called")
+    function = function.rpartition(".")[2]
+    defined = code.definition(called_file, function) if function else 0
+    times = calls[["eager_ms", "outside_ms"]].min(axis=1) if outside_only else of_loop["eager_ms"]
+    time_ms = float(times.sum())
+    ops = eager_ops(evidence)
+    many = ops.loc[(ops["file"] == file) & ops["line"].isin(of_loop["line"]), "occurrences"].sum() >= MANY_OPS
+    makes = makes_objects(code, called_file, defined) if defined else line_makes_objects(code, file, line)
+    if not many or makes or calls.empty:
+        return
+    loop, change, fix = place_of(file, line), "", decorated(code, "", "")
+    place = place_of(called_file, defined) if defined else loop
     what = f"{function} ({place})" if defined else loop
-    if defined and traceable(evidence, file, function):
-        change = f"@tf.function\n{code.line(file, defined)}"
-        fix = decorated(function, change)
+    if defined and traceable(evidence, called_file, function):
+        change = f"@tf.function\n{code.line(called_file, defined)}"
+        fix = decorated(code, function, change)
     elif defined:
-        at = _costliest(calls, "file", "line")
+        at = _costliest(calls, *_LINE)
         model = called_layer(evidence, calls[(calls["file"] == at[0]) & (calls["line"] == at[1])])
-        fix = TRACED_MODEL.format(model) if model else split(function, uses_values(code, file, defined))
-        place = place_of(str(at[0]), int(at[1])) if model else place
-    return Case(
+        needs = uses_values(code, called_file, defined)
+        cannot = needs or has_effects(code, called_file, defined) or code.line(called_file, defined - 1).startswith("@")
+        whole = split(function, needs) if cannot else decorated(code, function, "")
+        fix = TRACED_MODEL.format(model) if model else whole
+        place = place_of(*at) if model else place
+    yield Case(
         100 * time_ms / evidence.steady_ms,
-        f"Ops run one by one outside the steps: {what}",
+        f"Ops run one by one beside the steps: {what}",
         f"The loop around {in_code(loop, code.at(loop))} spends {_units.milliseconds(time_ms)} on ops that run outside "
         "any tf.function, where Python starts each.",
         fix,
@@ -76,38 +107,17 @@ def _case(evidence: Evidence, loop: str, calls: pd.DataFrame) -> Case:
     )
 
 
-def _costliest(calls: pd.DataFrame, *names: str) -> tuple[Any, Any]:
+def _costliest(rows: pd.DataFrame, first: str, second: str) -> tuple[Any, Any]:
     """Return the pair of values of two columns with most of the time."""
-    times = calls.groupby([*names])["eager_ms"].sum().sort_values(ascending=False, kind="stable")
-    first, second = times.index[0]
-    return first, second
+    times = rows.groupby([first, second])["eager_ms"].sum().sort_values(ascending=False, kind="stable")
+    one, other = times.index[0]
+    return one, other
 
 
-def _calls(evidence: Evidence) -> pd.DataFrame:
-    """Return the calls of Keras and TensorFlow in loops outside of the steps, ``eager_ms`` long.
-
-    ``loop_file`` and ``loop_line`` are the line in the outermost of these loops, ``of_file`` and ``of_function`` what
-    that line calls.
-    """
-    table, calls = evidence.python.table, evidence.python.calls
-    own = zip(table["file"], table["line"], table["function"], table["called_from"], strict=True)
-    frames = {(str(file), int(line)): (str(function), str(caller)) for file, line, function, caller in own}
-    calls = calls[(calls["thread"] == "main") & calls["library"].isin(EAGER_IN) & (calls["outside_ms"] > 0)]
-    calls = calls[~calls["call"].astype(str).str.contains(RUNS_GRAPHS)].rename(columns={"outside_ms": "eager_ms"})
-    lines = zip(calls["file"], calls["line"], strict=True)
-    loops = [_loop_around(evidence.code, frames, (str(file), int(line))) for file, line in lines]
-    columns = ["loop_file", "loop_line", "of_file", "of_function"]
-    calls = calls.join(pd.DataFrame(loops, calls.index, columns))
-    return calls[calls["loop_line"] > 0]
-
-
-def _loop_around(code: Code, frames: Frames, at: tuple[str, int]) -> tuple[str, int, str, str]:
-    """Return the line in the outermost loop from which a line is called, and the file and name of what that calls."""
-    around, below, passed = ("", 0, "", ""), ("", ""), set[tuple[str, int]]()
-    while at[1] and at not in passed:
-        passed.add(at)
-        if code.in_loop(*at):
-            around = (*at, *below)
-        function, caller = frames.get(at, ("", ""))
-        below, at = (at[0], function.rpartition(".")[2]), line_at(caller)
-    return around
+def _calls_below(evidence: Evidence, rows: pd.DataFrame, lines: pd.DataFrame) -> pd.DataFrame:
+    """Return the calls of Keras and TensorFlow that lines make, and the functions that they call."""
+    calls, below = evidence.python.calls, _called_from(rows, lines)
+    calls = calls[(calls["thread"] == "main") & (calls["eager_ms"] > 0)]
+    own = pd.Series([*zip(calls["file"], calls["line"], strict=True)], calls.index, dtype=object)
+    within = pd.Series([*zip(calls["file"], calls["function"], strict=True)], calls.index, dtype=object)
+    return calls[own.isin({*zip(lines["file"], lines["line"], strict=True)}) | within.isin(below)]
