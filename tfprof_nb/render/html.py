@@ -20,7 +20,7 @@ from tfprof_nb.render.chain import chain, is_chain
 from tfprof_nb.render.choice import choice
 from tfprof_nb.render.embedded_chart import embedded_chart
 from tfprof_nb.render.flame_boxes import embedded_flame
-from tfprof_nb.render.markup import element, join, limited, tag, with_code
+from tfprof_nb.render.markup import Attribute, element, join, limited, tag, with_code
 from tfprof_nb.render.panels import (
     Bars,
     Beside,
@@ -273,9 +273,10 @@ def _linked(name: Markup, page: str, detail: Detail) -> Markup:
     """Let a name lead to a page, if there is one and links work."""
     if not page or detail.links == "none":
         return name
+    opens: dict[str, Attribute] = {"class_": "tfp-name", "data_tfp_page": page, "title": f"Open {page}"}
     if detail.links == "anchors":
-        return element("a", name, href=f"#{_anchor(page, detail)}", class_="tfp-name", data_tfp_page=page)
-    return element("button", name, type="button", class_="tfp-name", style=_PLAIN_BUTTON, data_tfp_page=page)
+        return element("a", name, href=f"#{_anchor(page, detail)}", **opens)
+    return element("button", name, type="button", style=_PLAIN_BUTTON, **opens)
 
 
 def _anchor(page: str, detail: Detail) -> str:
