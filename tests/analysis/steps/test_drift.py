@@ -46,6 +46,11 @@ def test_no_drift(waits_us):
     assert len(view.graph(found)) == 1
 
 
+def test_a_drift_that_is_nearly_gone_at_the_end_is_told_as_one_of_the_end():
+    found = measured([100] * 60 + [600] * 50 + [180] * 10)
+    assert found.drift.since_ms == pytest.approx(found.table["start_ms"].iloc[110])
+
+
 def test_steps_whose_parts_are_not_known_where_they_are_slow_have_no_part():
     found = measured([100] * 80 + [600] * 40)
     found.table.loc[60:, "ops_recorded"] = False

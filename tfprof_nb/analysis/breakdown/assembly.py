@@ -197,6 +197,7 @@ class Assembly:
         told = np.isin(self._step, self._step[np.isin(self._doing, (Doing.CALLING, Doing.FUNCTION))])
         known = np.isin(self._doing, _MARKED) | (told & (self._doing == Doing.PYTHON))
         self._unrecorded = ~recorded & (callback < 0) & ~known
+        self._fetching = ~recorded & (self._doing == Doing.WAITING)
         self._is_steady = np.append(stand_for_others(self._steps), False)[self._step]
         nodes = self._phase_nodes(names)
         self._phase = np.append(np.array(nodes, dtype=object), ROOT)[phase]
@@ -488,17 +489,16 @@ class Assembly:
     def _add_unrecorded(self) -> None:
         """Let steps whose ops were not recorded be made of the same parts as the steady ones whose ops were."""
         time = np.bincount(self._owner, weights=self._pieces.length_ps * self._unrecorded, minlength=len(self._owners))
-        fetching = (self._doing == Doing.WAITING) & ~self._is_steady
-        calls = pd.DataFrame({"owner": self._owner[fetching], "call": self._anchor[fetching]}).drop_duplicates()
-        fetched = calls["owner"].value_counts().to_dict()
+        fetches = {"owner": self._owner[self._fetching], "call": self._anchor[self._fetching]}
+        fetched = pd.DataFrame(fetches).drop_duplicates()["owner"].value_counts()
         for number in np.flatnonzero(time).tolist():
             owner = self._owners[number]
             first = f"{owner}{_STEADY}/{_FIRST_BATCH[0]}"
             below = self._tree.below(owner + _STEADY).items()
             parts = [node for identity, node in below if not identity.startswith(first) and node.kind not in _ONCE]
-            if fetches := fetched.get(number, 0):
+            if number in fetched.index:
                 parts = [node for node in parts if node.kind != "wait"]
-                self._tree.add(self._tree.child(owner, *_PARTS[Doing.WAITING]), 0.0, fetches)
+                self._tree.add(self._tree.child(owner, *_PARTS[Doing.WAITING]), 0.0, int(fetched[number]))
             known = sum(node.self_ps for node in parts)
             if not known:
                 self._tree.add(self._tree.child(owner, *_NOT_RECORDED), time[number])

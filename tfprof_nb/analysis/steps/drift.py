@@ -62,7 +62,7 @@ def drift(timed: pd.DataFrame, recorded: pd.DataFrame) -> Drift | None:
     if last_ms < _MIN_RATIO * first_ms or medians[-_ENDS:].min() <= medians[:_ENDS].max():
         return None
     fast = np.flatnonzero(medians < (first_ms + last_ms) / 2)
-    since = parts[int(fast.max(initial=-1)) + 1][0]
+    since = parts[min(int(fast.max(initial=-1)) + 1, _PARTS - 1)][0]
     grown = _grown(recorded, float(starts[first[-1]]), float(starts[last[0]]))
     if not len(grown) or grown.max() < _MOSTLY * (last_ms - first_ms):
         return Drift(first_ms, last_ms, float(starts[since]))

@@ -59,7 +59,8 @@ def eager_percent(evidence: Evidence) -> float:
 def may_be_graph(evidence: Evidence, function: str, place: str) -> bool:
     """Whether a function can be decorated as it stands: it does nothing that a graph would do once, or cannot do."""
     at = line_at(place)
-    of_layer = evidence.code.line(*at).startswith("def call(self")
+    defined = evidence.code.function_at(*at)
+    of_layer = defined is not None and f".{defined.name}" in OF_LAYERS and evidence.code.class_at(*at) != ""
     decorated = evidence.code.line(at[0], at[1] - 1).startswith("@")
     unfit = (
         has_effects(evidence.code, *at) or makes_objects(evidence.code, *at) or gets_numbers(evidence.code, function)

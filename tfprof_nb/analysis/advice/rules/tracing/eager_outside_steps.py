@@ -39,7 +39,7 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Tell the loops around which no other runs: what these call has loops of its own."""
+    """Yield a case for each outermost loop; the loops of what it calls are part of it."""
     if not len(evidence.steps.table) or not evidence.steady_ms > 0:
         return
     code, rows = evidence.code, evidence.python.eager
