@@ -9,7 +9,8 @@ from typing import Any
 from tfprof_nb.decode.sidecar import Sidecar
 from tfprof_nb.formats.sidecar import Section
 
-_HIDDEN = "…"
+#: Stands in the place of code that is left out.
+HIDDEN_CODE = "…"
 # An absolute path, one from home or upwards, or a URL but those of web pages. Names of folders may have spaces.
 _OF_NAME = r"""[^\s/\\:'"<>|]"""
 _PATH = re.compile(
@@ -64,7 +65,7 @@ def _short_names(files: Iterable[str]) -> dict[str, str]:
 
 
 def _cell(section: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    return section | {"file": names[section["file"]], "text": "\n".join(_HIDDEN for _ in section["text"].splitlines())}
+    return section | {"file": names[section["file"]], "text": "\n".join(HIDDEN_CODE for _ in section["text"].splitlines())}
 
 
 def _cells(section: dict[str, str], names: Mapping[str, str]) -> dict[str, str]:
@@ -72,7 +73,7 @@ def _cells(section: dict[str, str], names: Mapping[str, str]) -> dict[str, str]:
 
 
 def _graphs(section: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    frames, strings = dict(section.get("frames", {})), [*section.get("strings", []), _HIDDEN]
+    frames, strings = dict(section.get("frames", {})), [*section.get("strings", []), HIDDEN_CODE]
     if frames:
         frames["text"] = [len(strings) - 1] * len(frames["text"])
     return _with_short_files(section | {"strings": strings, "sources": {}}, "frames", frames, names)

@@ -10,6 +10,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.python import Python
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.source import SourceLines
+from tfprof_nb.decode.redaction import HIDDEN_CODE
 from tfprof_nb.render.panels import Column, Link, Note, Panel, Tab, Table, Tabs
 from tfprof_nb.views.columns import OP, op_column
 from tfprof_nb.views.pages import PAGES
@@ -142,7 +143,8 @@ def _is_same_code(slowest: dict[str, Any], heaviest: dict[str, Any]) -> bool:
     """Return whether the heaviest line is the slowest one in an earlier cell, which built the graph that this ran."""
     if not slowest or (slowest["file"], slowest["line"]) == (heaviest["file"], heaviest["line"]):
         return False
-    return bool(slowest["code"] and slowest["code"].strip() == heaviest["code"].strip())
+    code = slowest["code"].strip()
+    return code not in ("", HIDDEN_CODE) and code == heaviest["code"].strip()
 
 
 def _explains(heaviest: dict[str, Any], slowest: dict[str, Any]) -> bool:
