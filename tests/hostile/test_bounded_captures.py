@@ -5,14 +5,17 @@ import sys
 import time
 from textwrap import dedent
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
 import tfprof_nb as tp
 from tfprof_nb import _memory
-from tfprof_nb.capture import memory_watch
+from tfprof_nb.api.session import running
+from tfprof_nb.capture import detail, memory_watch
 from tfprof_nb.capture.memory_watch import events_bytes
 from tfprof_nb.capture.tensorflow import is_tracing
+from tfprof_nb.capture.trace_level import can_change_level
 
 TRAINING = """
 import resource, sys
@@ -115,7 +118,43 @@ def test_a_long_capture_without_a_window_is_bounded(tmp_path, monkeypatch, limit
                 wait_until_recording_ends()
     notes = [note for note in p.overview.notes if "Recording ended" in note]
     assert len(p.steps.table) == steps
-    assert (steps != 4 and not notes) or "when memory had grown by 1 GiB, the most that events may take" in notes[0]
+    assert (steps != 4 and not notes) or "when its events took the most memory that they may" in notes[0]
+
+
+def test_memory_that_the_program_takes_between_windows_ends_no_recording(tmp_path, monkeypatch):
+    monkeypatch.setattr(detail, "can_change_level", can_change_level)
+    monkeypatch.setattr(memory_watch, "MOST_BYTES_IN_WINDOWS", 100 << 20)
+    monkeypatch.setattr(memory_watch, "_SHORTEST_S", 0)
+    kept = []
+    with tp.profile(logdir=tmp_path) as p:
+        for number in range(400):
+            with tp.step(number):
+                tf.linalg.matmul(tf.ones((8, 8)), tf.ones((8, 8)))
+                kept.append(np.ones(2 << 17))
+                time.sleep(0.005)
+    assert sum(array.nbytes for array in kept) > 4 * memory_watch.MOST_BYTES_IN_WINDOWS
+    assert len(p.steps.table) == 400
+    assert not [note for note in p.overview.notes if "Recording ended" in note]
+
+
+def test_ops_that_take_too_much_are_recorded_no_more_and_marks_go_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(detail, "can_change_level", can_change_level)
+    monkeypatch.setattr(memory_watch, "MOST_BYTES_IN_WINDOWS", 1 << 20)
+    monkeypatch.setattr(memory_watch, "_SHORTEST_S", 0)
+    taken = [0]
+    monkeypatch.setattr(memory_watch, "events_bytes", lambda *_: taken[0])
+    opened = []
+    with tp.profile(logdir=tmp_path) as p:
+        for number in range(500):
+            with tp.step(number):
+                tf.linalg.matmul(tf.ones((8, 8)), tf.ones((8, 8)))
+                time.sleep(0.002)
+            taken[0] = (2 << 20) * (number >= 100)
+            opened.append(running()._recording._detail.is_open)
+    assert any(opened[:100])
+    assert not any(opened[300:])
+    assert len(p.steps.table) == 500
+    assert not p.steps.table["ops_recorded"].iloc[300:].any()
 
 
 def wait_until_recording_ends():

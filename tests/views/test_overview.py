@@ -186,8 +186,8 @@ def test_a_profile_without_steps_shows_its_notes_once(tmp_path):
     told = [
         "The profiler reported: no room for kernels",
         (
-            "Recording ended after 300.0 s, when memory had grown by 1 GiB, the most that events may take; the program "
-            "went on. This profile has no"
+            "Recording ended after 300.0 s, when its events took the most memory that they may; the program went on. "
+            "This profile has no"
         ),
         "The section cell of",
         "No steps: nothing in this profile marks them",

@@ -41,7 +41,8 @@ _FIRST = 2  # steps of a kind that trace, compile and warm up
 # What is enough of a kind: so many steady steps in so many seconds, or fewer longer ones.
 _ENOUGH = ((6, 0.15), (3, 1.0))
 _KINDS, _WINDOWS = 16, 3  # those of more kinds, and more of one kind, open only within the share
-_SHARE, _FREE_S = 0.05, 0.3  # of the time, and in all, for windows that open without something new
+# Of the time, and in all, for windows that open without something new; a smaller share after the first minute.
+_SHARE, _SHARE_LATER, _EARLY_S, _FREE_S = 0.05, 0.005, 60.0, 0.3
 _UNMARKED_S = 0.3  # between marked steps: then what runs is no pause between them
 _CALLED = 0.2  # of a loop's time, in functions and in fetching data: else ops between the calls matter
 _NEIGHBOURS = 16  # steps, after which one of another kind belongs to other code
@@ -96,6 +97,8 @@ class Detail:
     ----------
     is_active, is_open
         Whether it decides, and whether ops are recorded now.
+    marks
+        How many marks were made in Python.
     """
 
     def __init__(self) -> None:
@@ -108,7 +111,8 @@ class Detail:
         self._marked_until = self._stepped_at = self._passed_at = 0.0
         self._in_mark = False
         self._explained_s = 0.0  # since ops are recorded: how long functions and fetching data took
-        self.is_active = self.is_open = self._leaves_out_runtime = False
+        self.is_active = self.is_open = self._leaves_out_runtime = self._opens_no_more = False
+        self.marks = 0
         self._ended = threading.Event()
 
     @contextmanager
@@ -135,7 +139,8 @@ class Detail:
             self._places.clear()
             self._began_at = self._marked_until = self._passed_at = time.monotonic()
             self._recorded_s = self._next_look = self._explained_s = self._stepped_at = 0.0
-            self._leaves_out_runtime = False
+            self._leaves_out_runtime = self._opens_no_more = False
+            self.marks = 0
             self.is_active, self._ended = can_change_level(), threading.Event()
             if self.is_active:
                 self.is_open, self._opened_at = True, self._began_at
@@ -157,9 +162,17 @@ class Detail:
         them between the windows is when XLA compiles.
         """
         with self._lock:
-            self._leaves_out_runtime = True
-            if self._lets_in:
-                set_level(NOTHING)
+            if not self._leaves_out_runtime:
+                self._leaves_out_runtime = True
+                if self._lets_in:
+                    set_level(NOTHING)
+
+    def open_no_more(self) -> None:
+        """Record no more ops in this recording; step marks, calls and callbacks are recorded as ever."""
+        with self._lock:
+            if self.is_active and not self._opens_no_more:
+                self._opens_no_more = True
+                self._close()
 
     @property
     def _lets_in(self) -> bool:
@@ -186,7 +199,7 @@ class Detail:
 
     def _open(self, steps: int | None) -> None:
         """Record ops for so many steps, None: until their kind is known, 0: until the next one begins."""
-        if self.is_active and not self.is_open:
+        if self.is_active and not self.is_open and not self._opens_no_more:
             self.is_open, self._opened_at, self._steps_left = True, time.monotonic(), steps
             set_level(OPS)
             _leave_event(OPS_BEGIN)
@@ -201,7 +214,9 @@ class Detail:
             self._next_look = self._next_look or now + _FIRST_LOOK_S
 
     def _may_open(self) -> bool:
-        return self._recorded_s <= _FREE_S + _SHARE * (time.monotonic() - self._began_at)
+        passed = time.monotonic() - self._began_at
+        early = min(passed, _EARLY_S)
+        return self._recorded_s <= _FREE_S + _SHARE * early + _SHARE_LATER * (passed - early)
 
     def _may_watch(self, kind: _Kind) -> bool:
         """Whether to record steps of a kind of which not enough is known."""
@@ -213,6 +228,7 @@ class Detail:
             if name == KERAS_LOOP_END:
                 self._pass_ended()
             begin(trace, name, **kwargs)
+            self.marks += 1
             if threading.get_ident() != self._thread:
                 return
             if name.startswith(CELL_LINE):

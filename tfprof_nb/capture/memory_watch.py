@@ -2,7 +2,7 @@
 
 TensorFlow's profiler keeps every event in memory, from 150 bytes to 5 KB each as the program is, and takes 500 bytes
 more when it saves them. What the events take is estimated by the process' growth, without the bursts in which programs
-allocate.
+allocate. Where ops are recorded in windows, only growth within the windows counts, and the marks between them.
 """
 
 import os
@@ -15,6 +15,7 @@ from itertools import pairwise
 import psutil
 
 from tfprof_nb._memory import free_bytes
+from tfprof_nb.capture.detail import Detail
 from tfprof_nb.formats.sidecar import SHORT_OF_MEMORY, TOO_LARGE, Stopped
 
 MOST_BYTES = 1 << 30
@@ -23,7 +24,11 @@ MOST_BYTES = 1 << 30
 MANY_BYTES = 32 << 20
 """What the events take of programs that run many short ops, or hand on many small elements: 200,000 events."""
 
+MOST_BYTES_IN_WINDOWS = 128 << 20
+"""What the ops in all windows of a capture may take, and as much again its marks."""
+
 _INTERVAL_S = 0.1
+_MARK_BYTES = 400  # of a mark made in Python, by the growth of a long `fit` between its windows
 _SAVING = 4  # times what the events take
 _RESERVE_BYTES, _RESERVE_SHARE = 512 << 20, 0.05  # of the machine's memory, for all else; the smaller counts
 _FASTEST = (50 << 20) * (os.cpu_count() or 1)  # bytes of events a second
@@ -38,8 +43,8 @@ class MemoryWatch:
     ----------
     stop
         Ends the recording; gets why, and after which time. Called at most once per recording, from another thread.
-    record_less
-        Called once per recording, from another thread, when the events take more than `MANY_BYTES`.
+    detail
+        Says when ops are recorded. It leaves out more as the events take more. None: ops are recorded all the time.
     bounded
         Whether `MOST_BYTES` counts. A shortage of memory always does.
 
@@ -49,8 +54,8 @@ class MemoryWatch:
         What the events of the recording take, as last estimated.
     """
 
-    def __init__(self, stop: Callable[[Stopped], None], record_less: Callable[[], object], *, bounded: bool) -> None:
-        self._stop, self._record_less, self._bounded = stop, record_less, bounded
+    def __init__(self, stop: Callable[[Stopped], None], detail: Detail | None, *, bounded: bool) -> None:
+        self._stop, self._detail, self._bounded = stop, detail, bounded
         self._ended = threading.Event()
         self.events_bytes = 0
 
@@ -67,23 +72,36 @@ class MemoryWatch:
     def _watch(self, ended: threading.Event) -> None:
         process, began = psutil.Process(), time.monotonic()
         reserve = min(_RESERVE_BYTES, int(psutil.virtual_memory().total * _RESERVE_SHARE))
-        held, has_many = [process.memory_info().rss], False
+        detail = self._detail if self._detail and self._detail.is_active else None
+        held, in_windows = [process.memory_info().rss], [0]
         while not ended.wait(_INTERVAL_S):
             held.append(process.memory_info().rss)
             seconds = time.monotonic() - began
-            self.events_bytes = taken = events_bytes(held, seconds)
-            if taken > MANY_BYTES and not has_many and not ended.is_set():
-                has_many = True
-                self._record_less()
-            if free_bytes() < reserve + _SAVING * taken:
+            if detail is None:
+                self.events_bytes, most = events_bytes(held, seconds), MOST_BYTES
+            else:
+                if detail.is_open:
+                    in_windows.append(in_windows[-1] + held[-1] - held[-2])
+                self.events_bytes = self._in_windows(detail, events_bytes(held, seconds), in_windows)
+                most = 2 * MOST_BYTES_IN_WINDOWS
+            if free_bytes() < reserve + _SAVING * self.events_bytes:
                 why = SHORT_OF_MEMORY
-            elif self._bounded and taken > MOST_BYTES and seconds > _SHORTEST_S:
+            elif self._bounded and self.events_bytes > most and seconds > _SHORTEST_S:
                 why = TOO_LARGE
             else:
                 continue
             if not ended.is_set():
                 self._stop(Stopped(why=why, seconds=round(seconds, 1)))
             return
+
+    def _in_windows(self, detail: Detail, grown: int, in_windows: list[int]) -> int:
+        """Leave out more where events take much; return what those in the windows and the marks take."""
+        ops = events_bytes(in_windows, len(in_windows) * _INTERVAL_S)
+        if grown > MANY_BYTES:
+            detail.leave_out_runtime()
+        if ops > MOST_BYTES_IN_WINDOWS:
+            detail.open_no_more()
+        return min(ops, MOST_BYTES_IN_WINDOWS) + _MARK_BYTES * detail.marks
 
 
 def events_bytes(held: list[int], seconds: float) -> int:

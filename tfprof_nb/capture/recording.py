@@ -81,7 +81,7 @@ class Recording:
         self.is_foreign = False  # whether the run is that of a profiler that the profiled code ran
         in_windows = not (self._window.record_all or self._window.has_end) and options == Options()
         self._detail = Detail() if in_windows else None
-        self._memory = MemoryWatch(self._stop_early, self._record_less, bounded=not self._window.has_end)
+        self._memory = MemoryWatch(self._stop_early, self._detail, bounded=not self._window.has_end)
         self._stopped = list[Stopped]()
         self._collectors, self._sections = dict(collectors or {}), dict[str, Gather]()
         self._collecting, self._marking = ExitStack(), ExitStack()
@@ -162,11 +162,6 @@ class Recording:
         """End the recording because of the memory that it takes; the code goes on."""
         self._stopped.append(stopped)
         self._pacing.stop()
-
-    def _record_less(self) -> None:
-        """Record only our own marks between the windows: the events take much memory."""
-        if self._detail:
-            self._detail.leave_out_runtime()
 
     def _give_way(self) -> bool:
         """Let another profiler start; our recording up to now is saved, in case the other profiler saves nothing."""

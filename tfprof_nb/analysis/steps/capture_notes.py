@@ -69,7 +69,7 @@ def stopped_notes(stopped: Sequence[Stopped], steps: int, *, marked: bool) -> li
 
 
 def _stopped_note(why: str, seconds: float, steps: int, *, marked: bool) -> str:
-    grown = "when memory had grown by 1 GiB, the most that events may take"
+    grown = "when its events took the most memory that they may"
     reason = "before the memory ran short" if why == SHORT_OF_MEMORY else grown
     has = f"the {steps:,} {'step' if steps == 1 else 'steps'} until then" if steps else "no steps"
     half = float(f"{max(seconds / 2, 0.1):.2g}")
