@@ -50,7 +50,7 @@ MENU = {
         *(f"docs/tools/{name}" for name in ("overview", "breakdown", "steps", "source", "python", "input_pipeline")),
         *(f"docs/tools/{name}" for name in ("tf_data", "ops", "kernels", "memory", "functions", "layers", "flame")),
         *(f"docs/tools/{name}" for name in ("graph", "pods", "trace", "compare", "try_change")),
-        *(f"docs/tools/{name}" for name in ("benchmark_input", "benchmark_step")),
+        *(f"docs/tools/{name}" for name in ("benchmark_input", "benchmark_step", "watch")),
         "docs/best-practices",
         "docs/budgets",
         "docs/digest",

@@ -23,6 +23,7 @@ from .api.profile_session import profile_session as profile_session
 from .api.profiler import Profiler as Profiler
 from .api.rules import rules as rules
 from .api.session import last as last
+from .api.watch import watch as watch
 from .capture.marks import step as step
 from .capture.server import start_server as start_server
 from .capture.step_marker import StepMarker as StepMarker

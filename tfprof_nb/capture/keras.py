@@ -76,7 +76,7 @@ def marks_steps() -> bool:
 @contextmanager
 def keras_steps() -> Iterator[None]:
     """Mark the steps of Keras 3 models while the block runs; afterwards Keras is as it was."""
-    classes = _keras_classes()
+    classes = keras_classes()
     if classes is None:
         yield
         return
@@ -84,7 +84,7 @@ def keras_steps() -> Iterator[None]:
         yield
 
 
-def _keras_classes() -> tuple[type, type, type] | None:
+def keras_classes() -> tuple[type, type, type] | None:
     """Return Keras' classes of lists of callbacks, passes and models; None without Keras 3, or on another backend."""
     try:
         import keras

@@ -17,18 +17,18 @@ _COUNTED_TWICE = ("guest", "guest_nice")  # Linux counts them as user time, too
 def machine_load() -> Iterator[Gather]:
     """Measure the processor time of all programs and that of this process, from here to the end of the block."""
     measured: MachineLoadSection = {}
-    before = _read()
+    before = read_load()
     try:
         yield lambda: measured
     finally:
-        after = _read()
+        after = read_load()
         if before and after:
             seconds, busy, own = (new - old for old, new in zip(before, after, strict=True))
             processors = len(_numbers(psutil.cpu_count() or 1))
             measured |= MachineLoadSection(seconds=seconds, processors=processors, busy_s=busy, own_s=own)
 
 
-def _read() -> tuple[float, float, float] | None:
+def read_load() -> tuple[float, float, float] | None:
     """Return the time now and the processor time of all programs and of this process; None where it is unknown."""
     with suppress(Exception):  # whatever a system does not tell, the capture goes on
         own = psutil.Process().cpu_times()

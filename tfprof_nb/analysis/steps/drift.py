@@ -1,11 +1,12 @@
 """Whether steps became slower while the program ran: from when on, and which part of them grew."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from tfprof_nb._arrays import Floats
+from tfprof_nb._arrays import Floats, Ints
 from tfprof_nb.analysis.steps.breakdown import PARTS
 
 _MIN_STEPS = 60
@@ -54,19 +55,37 @@ def drift(timed: pd.DataFrame, recorded: pd.DataFrame) -> Drift | None:
     if len(timed) < _MIN_STEPS:
         return None
     timed = timed.sort_values("start_ms")
-    starts, times = timed["start_ms"].to_numpy(), timed["step_ms"].to_numpy()
-    parts = np.array_split(np.arange(len(times)), _PARTS)
-    medians: Floats = np.array([np.median(times[part]) for part in parts])
+    starts = timed["start_ms"].to_numpy()
+    slower = slowdown(timed["step_ms"].to_numpy())
+    if slower is None:
+        return None
+    since_ms = float(starts[slower.since])
+    grown = _grown(recorded, float(starts[slower.first[-1]]), float(starts[slower.last[0]]))
+    if not len(grown) or grown.max() < _MOSTLY * (slower.last_ms - slower.first_ms):
+        return Drift(slower.first_ms, slower.last_ms, since_ms)
+    return Drift(slower.first_ms, slower.last_ms, since_ms, str(grown.idxmax()), float(grown.max()))
+
+
+class Slowdown(NamedTuple):
+    """Times that grew: their medians at the beginning and at the end, which these are, and from which on they grew."""
+
+    first_ms: float
+    last_ms: float
+    first: Ints
+    last: Ints
+    since: int
+
+
+def slowdown(times_ms: Floats) -> Slowdown | None:
+    """Return how times in order grew; None if they did not."""
+    parts = np.array_split(np.arange(len(times_ms)), _PARTS)
+    medians: Floats = np.array([np.median(times_ms[part]) for part in parts])
     first, last = np.concatenate(parts[:_ENDS]), np.concatenate(parts[-_ENDS:])
-    first_ms, last_ms = float(np.median(times[first])), float(np.median(times[last]))
+    first_ms, last_ms = float(np.median(times_ms[first])), float(np.median(times_ms[last]))
     if last_ms < _MIN_RATIO * first_ms or medians[-_ENDS:].min() <= medians[:_ENDS].max():
         return None
     fast = np.flatnonzero(medians < (first_ms + last_ms) / 2)
-    since = parts[min(int(fast.max(initial=-1)) + 1, _PARTS - 1)][0]
-    grown = _grown(recorded, float(starts[first[-1]]), float(starts[last[0]]))
-    if not len(grown) or grown.max() < _MOSTLY * (last_ms - first_ms):
-        return Drift(first_ms, last_ms, float(starts[since]))
-    return Drift(first_ms, last_ms, float(starts[since]), str(grown.idxmax()), float(grown.max()))
+    return Slowdown(first_ms, last_ms, first, last, int(parts[min(int(fast.max(initial=-1)) + 1, _PARTS - 1)][0]))
 
 
 def _grown(recorded: pd.DataFrame, until_ms: float, from_ms: float) -> "pd.Series[float]":

@@ -144,13 +144,13 @@ def _batch_sizes(own: dict[str, Any]) -> Iterator[int]:
     """Yield the batch sizes that a caller's variables show."""
     arguments = own.get("args", ())
     for argument in arguments if isinstance(arguments, tuple) else ():
-        yield from _batch_of_pipeline(getattr(argument, "_dataset", None))
+        yield from batch_of_pipeline(getattr(argument, "_dataset", None))
     keras = batch_of_keras(own.get("epoch_iterator"))
     if keras is not None:
         yield keras
 
 
-def _batch_of_pipeline(dataset: Any) -> Iterator[int]:
+def batch_of_pipeline(dataset: Any) -> Iterator[int]:
     """Yield the batch size of the last ``batch()`` in a tf.data pipeline."""
     for _ in range(_MAX_PIPELINE_STAGES):
         size = getattr(dataset, "_batch_size", None)
