@@ -71,7 +71,7 @@ def benchmark_input(
     >>> import tensorflow as tf
     >>> import tfprof_nb as tp
     >>> def decode(i):
-    ...     return tf.reduce_sum(tf.random.stateless_normal((200, 200), (i, i))), i
+    ...     return tf.reduce_sum(tf.random.stateless_normal((400, 400), (i, i))), i
     >>> dataset = tf.data.Dataset.range(500).map(decode).batch(10)
     >>> tp.benchmark_input(dataset, seconds=2).summary["bottleneck"]
     'map(decode)'
