@@ -18,7 +18,7 @@ from tfprof_nb.analysis.events.framework import framework
 from tfprof_nb.analysis.events.links import RUNS, links, tf_data_steps
 from tfprof_nb.analysis.events.removals import removals
 from tfprof_nb.analysis.steps.tpu_spans import common_steps, steps_of_instructions, tpu_spans, whole_steps
-from tfprof_nb.analysis.steps.unmarked import loop_iterations, repeated_calls, unmarked_steps, unrecorded_calls
+from tfprof_nb.analysis.steps.unmarked import loop_iterations, unmarked_steps, unrecorded_calls
 from tfprof_nb.formats.marks import END_OF_DATA, INTERRUPTED, ROOT, STEP_NUMBER
 
 Source = Literal["marked", "keras", "device", "inferred", "none"]
@@ -76,7 +76,7 @@ def group_events(forest: Forest) -> Grouping:
     if forest.on_device.any():
         return marked
     if len(marked.spans):
-        return _with_calls_beside(forest, marked, marks)
+        return _with_steps_beside(forest, marked, marks)
     unmarked = _inferred_groups(forest)
     return unmarked if len(unmarked.spans) else marked
 
@@ -177,7 +177,8 @@ def _function_groups(forest: Forest) -> Grouping:
 
 def _inferred_groups(forest: Forest) -> Grouping:
     """Make a step of each repeated function call, or of each pass of a loop that runs op by op."""
-    spans = unmarked_steps(forest, _function_runs(forest))
+    runs, none = _function_runs(forest), np.zeros(0, dtype=np.int64)
+    spans = unmarked_steps(forest, runs, unrecorded_calls(forest), none)
     if not len(spans) and len(loop := loop_iterations(forest)):
         return _loop_groups(forest, loop, "inferred")
     group = np.full(len(forest.host), -1, dtype=np.int32)
@@ -185,13 +186,14 @@ def _inferred_groups(forest: Forest) -> Grouping:
     return Grouping(group, spans, "inferred" if len(spans) else "none")
 
 
-def _with_calls_beside(forest: Forest, marked: Grouping, marks: Int64) -> Grouping:
-    """Add a step for each repeated function call outside of the marks, if these take more time than the marked steps.
+def _with_steps_beside(forest: Forest, marked: Grouping, marks: Int64) -> Grouping:
+    """Add the steps that lie outside of the marks, if these take more time than the marked steps.
 
     Such is a loop of the user's own beside Keras' ``predict`` or ``evaluate``, which marks its steps.
     """
     runs, unrecorded = _function_runs(forest), unrecorded_calls(forest)
-    calls = repeated_calls(forest, *(some[marked.group[some] < 0] for some in (runs, unrecorded)))
+    outside = (some[marked.group[some] < 0] for some in (runs, unrecorded))
+    calls = unmarked_steps(forest, *outside, marks)
     begun = forest.host.start_ps[calls["event"].to_numpy(np.int64)]
     ends = np.sort(forest.ends_ps(marks))
     last = np.append(ends, -1)[np.searchsorted(ends, begun, side="right") - 1]

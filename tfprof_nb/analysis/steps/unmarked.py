@@ -22,19 +22,30 @@ _RARELY, _JOINED_SHARE = 0.1, 0.05
 _MORE_PASSES, _SIDE_SHARE = 2, 0.2
 
 
-def unmarked_steps(forest: Forest, runs: Int64) -> pd.DataFrame:
-    """Return the steps of a program that marks none: ``group start_ps end_ps event``, in order of time.
+def unmarked_steps(forest: Forest, runs: Int64, unrecorded: Int64, marks: Int64) -> pd.DataFrame:
+    """Return the steps that nothing marks: ``group start_ps end_ps event``, in order of time.
 
     Parameters
     ----------
     runs
         The events of the outermost function runs.
+    unrecorded
+        Calls of functions without a run.
+    marks
+        The marks of other steps: a pass of a loop that one begins in is none.
     """
-    calls, passes = repeated_calls(forest, runs, unrecorded_calls(forest)), eager_passes(forest)
+    calls, passes = repeated_calls(forest, runs, unrecorded), _without(forest, eager_passes(forest), marks)
     called_ps = int(forest.host.duration_ps[calls["event"].to_numpy(np.int64)].sum())
     passed_ps = int((passes["end_ps"] - passes["start_ps"]).sum())
     beside = len(passes) >= _MORE_PASSES * len(calls) and called_ps < _SIDE_SHARE * passed_ps
     return passes if beside and len(passes) else calls
+
+
+def _without(forest: Forest, passes: pd.DataFrame, marks: Int64) -> pd.DataFrame:
+    """Leave out passes in which a mark begins."""
+    starts = np.sort(forest.host.start_ps[marks])
+    begun = np.searchsorted(starts, passes["end_ps"]) - np.searchsorted(starts, passes["start_ps"])
+    return passes[begun == 0].reset_index(drop=True)
 
 
 def unrecorded_calls(forest: Forest) -> Int64:
