@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, settings
 
 from capture.ports import free_ports
 from capture.programs import Program
-from captures.fixtures import advised, captured, place_of, seconds
+from captures.fixtures import advised, captured, kept_results, place_of, seconds
 
-__all__ = ["advised", "captured", "place_of", "seconds"]
+__all__ = ["advised", "captured", "kept_results", "place_of", "seconds"]
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")

@@ -2,7 +2,7 @@
 
 import ast
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
 
 import pytest
@@ -33,10 +33,7 @@ def captured(tmp_path_factory):
             archive.read(name, part)
             with suppress(OSError):  # another worker was faster
                 part.rename(logdir)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.delenv(result_cache.OFF)
-            patch.setenv("XDG_CACHE_HOME", str(logdir / "cache"))
-            patch.setattr(result_cache, "LEAST_BYTES", 0)
+        with _keeping_results(logdir / "cache"):
             profile = tp.load(logdir / RUNS_FOLDER / archive.RUN, name=name)
             assert profile.data.cache.folder.is_relative_to(logdir)
         return profile
@@ -48,6 +45,22 @@ def captured(tmp_path_factory):
 def advised(captured):
     """Return a function that tells the advice on a recorded program."""
     return cache(lambda name: captured(name).advice.table)
+
+
+@pytest.fixture(scope="module")
+def kept_results(tmp_path_factory):
+    """Keep results as users do: for tests that open one profile again and again."""
+    with _keeping_results(tmp_path_factory.mktemp("cache")):
+        yield
+
+
+@contextmanager
+def _keeping_results(folder):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv(result_cache.OFF, raising=False)
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        patch.setattr(result_cache, "LEAST_BYTES", 0)
+        yield
 
 
 @pytest.fixture

@@ -65,7 +65,8 @@ def _short_names(files: Iterable[str]) -> dict[str, str]:
 
 
 def _cell(section: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    return section | {"file": names[section["file"]], "text": "\n".join(HIDDEN_CODE for _ in section["text"].splitlines())}
+    text = "\n".join(HIDDEN_CODE for _ in section["text"].splitlines())
+    return section | {"file": names[section["file"]], "text": text}
 
 
 def _cells(section: dict[str, str], names: Mapping[str, str]) -> dict[str, str]:
