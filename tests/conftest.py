@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, settings
 
 from capture.ports import free_ports
 from capture.programs import Program
-from captures.fixtures import advised, captured, place_of, seconds
+from captures.fixtures import advised, captured, kept_results, place_of, seconds
 
-__all__ = ["advised", "captured", "place_of", "seconds"]
+__all__ = ["advised", "captured", "kept_results", "place_of", "seconds"]
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
@@ -51,12 +51,17 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     """With ``--check``, leave out what needs more than Python, and put an error where it would be imported."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore what tests send
+    stand_in("unneeded")
     if config.getoption("check"):
         config.option.markexpr = f"not ({' or '.join((*NEEDS, 'nightly'))})"
-        unmarked = str(Path(__file__).with_name("unmarked"))
-        sys.path.insert(0, unmarked)
-        path = filter(None, [unmarked, os.environ.get("PYTHONPATH")])
-        os.environ["PYTHONPATH"] = os.pathsep.join(path)  # of the processes that tests start
+        stand_in("unmarked")
+
+
+def stand_in(folder):
+    """Put modules of ours before those that are installed, also in the processes that tests start."""
+    path = str(Path(__file__).with_name(folder))
+    sys.path.insert(0, path)
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [path, os.environ.get("PYTHONPATH")]))
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -85,6 +90,7 @@ def is_marked(path):
     return bool(named & {*NEEDS, "nightly"})
 
 
+@cache
 def imports_tensorflow(path):
     """Whether a test file imports TensorFlow or Keras at its head."""
     for node in statements(path):
@@ -105,6 +111,11 @@ def pytest_collection_modifyitems(items):
     # At the end no worker waits for another's last file.
     long = {mark: {item.path for item in items if item.get_closest_marker(mark)} for mark in LONG}
     items.sort(key=lambda item: [item.path not in long[mark] for mark in LONG])
+
+
+def pytest_collection_finish():
+    """Let Python's garbage collector never look at what was imported: it stays."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,8 @@ import tfprof_nb as tp
 from builders import XSpace
 from tfprof_nb.__main__ import _PAGES, main
 
+pytestmark = pytest.mark.usefixtures("kept_results")
+
 
 @pytest.fixture(scope="module")
 def logdir(tmp_path_factory):

@@ -36,11 +36,14 @@ KEYS = [
 ]
 
 
-@pytest.fixture
-def profile(captured, tmp_path):
+pytestmark = pytest.mark.usefixtures("kept_results")
+
+
+@pytest.fixture(scope="module")
+def profile(captured, tmp_path_factory):
     """The profile of a program in somebody's home folder, which waits for its data."""
     (recorded,) = captured("digest/slow_input").files
-    file = tmp_path / recorded.name
+    file = tmp_path_factory.mktemp("home") / recorded.name
     file.write_bytes(recorded.read_bytes())
     beside = gzip.decompress(sidecar_of(recorded).read_bytes()).decode()
     sidecar_of(file).write_bytes(gzip.compress(beside.replace(FILE, f"/home/{PERSON}/train.py").encode()))

@@ -27,7 +27,7 @@ class Clock(tf.keras.callbacks.Callback):
 images = tf.random.uniform((40 * 32, 32, 32, 3))
 labels = tf.random.uniform((40 * 32,), maxval=10, dtype=tf.int32)
 data = tf.data.Dataset.from_tensor_slices((images, labels)).batch(32)
-data = data.map(lambda x, y: (tf.image.resize(tf.image.resize(x, (400, 400), "bicubic"), (32, 32)), y))
+data = data.map(lambda x, y: (tf.image.resize(tf.image.resize(x, (200, 200), "bicubic"), (32, 32)), y))
 model = tf.keras.Sequential([
     tf.keras.layers.Conv2D(16, 3, activation="relu"), tf.keras.layers.Flatten(), tf.keras.layers.Dense(10)])
 model.compile("sgd", tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))

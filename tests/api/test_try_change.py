@@ -108,6 +108,7 @@ def test_a_change_that_keeps_the_results():
     assert "now" in str(made)
 
 
+@pytest.mark.usefixtures("one_round")
 def test_models_optimizers_metrics_and_random_states_are_as_before(shell):
     run(shell, MODEL)
     space = shell.user_ns
@@ -122,6 +123,7 @@ def test_models_optimizers_metrics_and_random_states_are_as_before(shell):
     assert (random.getstate(), np.random.get_state()[1].tolist()) == (states[0], states[1].tolist())  # noqa: NPY002
 
 
+@pytest.mark.usefixtures("one_round")
 def test_what_is_drawn_next_is_what_would_have_been_drawn(shell):
     draws = """
 drawn = [random.random(), float(np.random.rand()), float(tf.random.normal(())), float(generator.normal(())),
@@ -150,6 +152,7 @@ def test_an_optimizer_that_was_never_used_stays_so(shell):
     assert len(model.metrics_variables) == 2  # the loss: the metrics make theirs when they first see a batch
 
 
+@pytest.mark.usefixtures("one_round")
 def test_containers_arrays_frames_closures_and_objects_are_as_before(shell):
     setup = """
 import collections, numpy as np, pandas as pd
@@ -205,6 +208,7 @@ new = 3
     assert not {"new", "other"} & set(space)
 
 
+@pytest.mark.usefixtures("one_round")
 def test_iterators_and_datasets_go_on_where_they_were(shell):
     setup = """
 import tensorflow as tf
@@ -236,6 +240,7 @@ table.insert(tf.constant([1, 2], tf.int64), tf.constant([11, 12], tf.int64))
     assert told[0] == told[1]
 
 
+@pytest.mark.usefixtures("one_round")
 def test_files_are_written_to_a_scratch_folder(shell, tmp_path):
     Path("data.txt").write_text("as before", encoding="utf-8")
     cell = """
@@ -256,6 +261,7 @@ os.environ["OF_THE_TRIAL"] = "1"
     assert "OF_THE_TRIAL" not in os.environ
 
 
+@pytest.mark.usefixtures("one_round")
 def test_an_extension_that_is_loaded_stands_in_no_trials_way(shell):
     run(shell, "%load_ext storemagic\nx = 1")
     made = try_it("%load_ext storemagic\ny = x + 1", "%load_ext storemagic\ny = x + 2")

@@ -2,14 +2,14 @@
 
 import ast
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache, lru_cache
 
-import pandas as pd
 import pytest
 
 import tfprof_nb as tp
 from captures import archive, sources
+from tfprof_nb import result_cache
 from tfprof_nb.formats.files import RUNS_FOLDER
 
 PS_PER_S = 10**12
@@ -18,12 +18,14 @@ KEPT_OPEN = 4  # profiles, of which neighbouring tests read the same
 
 @pytest.fixture(scope="session")
 def captured(tmp_path_factory):
-    """Return a function that opens the capture of a program, named ``module/program``."""
+    """Return a function that opens the capture of a program, named ``module/program``.
 
+    What one test computes of it, others find, also those of other workers: results are kept as users keep them, for as
+    long as the tests run.
+    """
     shared = _of_all_workers(tmp_path_factory, "captured")
 
-    @cache
-    def folder(name):
+    def open_capture(name):
         check(name)
         logdir = shared / name.replace("/", ".")
         if not logdir.is_dir():
@@ -31,26 +33,34 @@ def captured(tmp_path_factory):
             archive.read(name, part)
             with suppress(OSError):  # another worker was faster
                 part.rename(logdir)
-        return logdir / RUNS_FOLDER / archive.RUN
+        with _keeping_results(logdir / "cache"):
+            profile = tp.load(logdir / RUNS_FOLDER / archive.RUN, name=name)
+            assert profile.data.cache.folder.is_relative_to(logdir)
+        return profile
 
-    return lru_cache(KEPT_OPEN)(lambda name: tp.load(folder(name), name=name))
+    return lru_cache(KEPT_OPEN)(open_capture)
 
 
 @pytest.fixture(scope="session")
-def advised(captured, tmp_path_factory):
-    """Return a function that tells the advice on a recorded program, which one worker finds for all."""
-    folder = _of_all_workers(tmp_path_factory, "advised")
+def advised(captured):
+    """Return a function that tells the advice on a recorded program."""
+    return cache(lambda name: captured(name).advice.table)
 
-    @cache
-    def advice(name):
-        kept = folder / f"{name.replace('/', '.')}.pickle"
-        if not kept.is_file():
-            part = kept.with_suffix(f".{os.getpid()}")
-            captured(name).advice.table.to_pickle(part)
-            part.replace(kept)
-        return pd.read_pickle(kept)
 
-    return advice
+@pytest.fixture(scope="module")
+def kept_results(tmp_path_factory):
+    """Keep results as users do: for tests that open one profile again and again."""
+    with _keeping_results(tmp_path_factory.mktemp("cache")):
+        yield
+
+
+@contextmanager
+def _keeping_results(folder):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv(result_cache.OFF, raising=False)
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        patch.setattr(result_cache, "LEAST_BYTES", 0)
+        yield
 
 
 @pytest.fixture

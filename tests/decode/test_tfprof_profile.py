@@ -4,6 +4,8 @@ import pytest
 
 from tfprof_nb import BadProfileError, load
 
+pytestmark = pytest.mark.tensorflow
+
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):

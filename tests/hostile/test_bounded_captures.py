@@ -35,7 +35,9 @@ def run(code, *args):
     return subprocess.run(command, check=False, capture_output=True, text=True)
 
 
-def test_recording_ends_before_memory_runs_short(tmp_path):
+@pytest.mark.parametrize("record_all", [True, pytest.param(False, marks=pytest.mark.nightly)])
+def test_recording_ends_before_memory_runs_short(tmp_path, record_all):
+    """With the ops of all steps, memory is full after some thousand steps, otherwise after ten times as many."""
     done = run(
         """
         import psutil
@@ -46,12 +48,13 @@ def test_recording_ends_before_memory_runs_short(tmp_path):
             def on_train_batch_end(self, batch, logs=None):
                 self.model.stop_training = not trace.enabled()
 
-        with tp.profile(logdir=sys.argv[1]) as p:
+        with tp.profile(logdir=sys.argv[1], record_all=bool(sys.argv[2:])) as p:
             model.fit(x, x, epochs=10_000, verbose=0, callbacks=[UntilItEnds()])
         print(len(p.steps.table))
         print(p)
         """,
         tmp_path,
+        *["all"] * record_all,
     )
     assert done.returncode == 0, done.stderr
     steps = int(done.stdout.split()[0])

@@ -88,7 +88,7 @@ def path(tmp_path):
 
 
 @pytest.mark.usefixtures("no_collection")
-@pytest.mark.parametrize("times", [20, MANY])
+@pytest.mark.parametrize("times", [8, MANY])
 def test_interrupts_at_any_moment_of_decoding_and_analysis(path, times):
     def results(p):
         return [getattr(p, name).table for name in PAGES]

@@ -33,14 +33,23 @@ def everything(path):
     p.to_chrome_trace(path.with_name("p.json"))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _imported(tmp_path_factory):
+    """What the first profile of a process imports is no part of the time that others take."""
+    space = XSpace()
+    space.plane("/device:GPU:0").line("Stream #1").event("x:MatMul", kernel_details="regs:32")
+    space.plane("/host:CPU").line("python").event("train", duration_us=90, step_num=1, _r=1)
+    everything(space.write(tmp_path_factory.mktemp("first") / "h.xplane.pb"))
+
+
 def check_growth(work, quarter, whole):
     """Four times as much takes about four times the processor time at most, and not sixteen times."""
     spent = []
-    for path in (quarter, quarter, whole):  # the first pays for what is imported
+    for path in (quarter, whole):
         began = time.process_time()
         work(path)
         spent.append(time.process_time() - began)
-    assert spent[2] < 8 * spent[1], spent
+    assert spent[1] < 8 * spent[0], spent
 
 
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
