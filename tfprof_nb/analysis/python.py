@@ -61,7 +61,8 @@ RUNS_GRAPHS = (
     r"Function\.__call__|Trainer\.|on_batch|Iterator|\.(?:numpy|__float__|__int__|__index__|__bool__|__array__)$"
 )
 # Calls that make, read or write something.
-_MAKES = r"__init__$|^Sequential\.|^Dataset|\.build$|[Ss]ave|[Ll]oad|summary|weights$|compile"
+_MAKES = r"__(?:init|new)__$|^Sequential\.|^Dataset|\.build$|[Ss]ave|[Ll]oad|summary|weights$|compile"
+_MAKES += r"|^no_automatic_dependency_tracking"  # Keras sets up models, layers and optimizers in it
 # Comprehensions are functions of their own until Python 3.12; Keras and TensorFlow wrap what they offer.
 _INNER = re.compile(r"(\.<locals>)?\.<(listcomp|genexpr|dictcomp|setcomp)>")
 _INNER_OF_MODULE = re.compile(r"<(listcomp|genexpr|dictcomp|setcomp)>")

@@ -18,6 +18,7 @@ from tfprof_nb.analysis.advice.rules.tracing._eager import (
 )
 from tfprof_nb.analysis.advice.rules.tracing._eager_lines import MANY_OPS, called_layer, costliest_line
 from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.source.calls import changes_weights
 from tfprof_nb.analysis.source.code import place_of
 
 _INTO_A_FUNCTION = "Put these ops into a function with @tf.function, or into the one that the loop calls already."
@@ -65,7 +66,8 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
         if model := called_layer(evidence, found.of_line):
             fix = TRACED_MODEL.format(model)
         head, loop_code = evidence.code.loop_line(file, line)
-        if function != "<module>" and head and not _COUNTS.search(loop_code):
+        all_known = head and not _COUNTS.search(loop_code) and not changes_weights(evidence.code, file, line)
+        if function != "<module>" and all_known:
             at_once = _ALL_AT_ONCE.format(_units.shorten(loop_code, 60), place_of(file, head))
             fix = f"{at_once} Otherwise {fix[:1].lower()}{fix[1:]}"
     many = f"its {_units.count(ops)} ops per step" if ops >= MANY_OPS and not found.definition else "its ops"

@@ -30,6 +30,7 @@ from tfprof_nb.analysis.advice.rules.tracing._eager import (
 from tfprof_nb.analysis.python import EAGER_IN
 from tfprof_nb.analysis.source.calls import called_model
 from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.loops import is_head
 from tfprof_nb.analysis.source.rewriting import without_argument
 from tfprof_nb.analysis.source.syntax import holds, name_of
 from tfprof_nb.analysis.source.traceable import draws, uses_values
@@ -120,7 +121,7 @@ def saved_percent(evidence: Evidence) -> float:
         sampled_ms = float(own["nothing_ms"].sum() + own["between_steps_ms"].sum())
         between_ms = max(sampled_ms, min(called_ms, whole_ms - evidence.sleeps().total_ms) - ops_ms)
     else:
-        between_ms = float(own["self_ms"].sum()) - ops_ms
+        between_ms = float(own["eager_ms"].sum()) - ops_ms  # what makes a model is no part of it
     return min(100.0, max(0.0, 100 * (between_ms + needless_ms) / whole_ms)) if whole_ms > 0 else 0.0
 
 
@@ -154,7 +155,9 @@ def _traced(evidence: Evidence, function: str, place: str, change: str) -> str:
         return decorated(evidence.code, function, change) if place else _NOT_EAGERLY
     if model := called_model(evidence.code, *line_at(place)):
         return TRACED_MODEL.format(model)
-    return decorated(evidence.code, "", "") if evidence.code.in_loop(*line_at(place)) else _INTO_ITS_OWN
+    file, line = line_at(place)
+    in_loop = is_head(evidence.code, file, line) or evidence.code.in_loop(file, line)
+    return decorated(evidence.code, "", "") if in_loop else _INTO_ITS_OWN
 
 
 def _without_eagerly(evidence: Evidence, file: str, line: int) -> tuple[str, str]:
@@ -184,8 +187,9 @@ def _step_function(evidence: Evidence) -> tuple[str, str, str]:
     totals = totals[~totals.index.get_level_values("function").str.endswith(OF_LAYERS)]
     large = totals[totals >= MOSTLY_EAGER_PERCENT / 100 * float(running["self_ms"].sum())]
     if large.empty:
-        first = running.iloc[0]
-        return "", place_of(first["file"], first["line"]), ""
+        file, line = str(running["file"].iloc[0]), int(running["line"].iloc[0])
+        loop, _ = evidence.code.loop_line(file, line)
+        return "", place_of(file, line if called_model(evidence.code, file, line) or not loop else loop), ""
     name, file = map(str, large.index[int(np.argmin(large))])
     line = evidence.code.definition(file, name)
     place = place_of(file, line) if line else ""
