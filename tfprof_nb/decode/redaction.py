@@ -65,7 +65,10 @@ def _short_names(files: Iterable[str]) -> dict[str, str]:
 
 
 def _cell(section: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    return section | {"file": names[section["file"]], "text": "\n".join(HIDDEN_CODE for _ in section["text"].splitlines())}
+    return section | {
+        "file": names[section["file"]],
+        "text": "\n".join(HIDDEN_CODE for _ in section["text"].splitlines()),
+    }
 
 
 def _cells(section: dict[str, str], names: Mapping[str, str]) -> dict[str, str]:

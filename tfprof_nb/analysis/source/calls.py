@@ -197,9 +197,10 @@ def changes_weights(code: Code, file: str, line: int) -> bool:
 
     Examples
     --------
-    >>> text = "def fit_one(x):\n    return net.train_on_batch(x)\nfor x in data:\n    y = net(x)"
-    >>> changes_weights(Code({"cell": text}), "cell", 4), changes_weights(Code({"cell": text + "\n    fit_one(y)"}), "cell", 4)
-    (False, True)
+    >>> text = "def learn(x):\n    net.fit(x)\nfor x in data:\n    y = net(x)"
+    >>> codes = Code({"cell": text}), Code({"cell": text + "\n    learn(y)"})
+    >>> [changes_weights(code, "cell", 4) for code in codes]
+    [False, True]
     """
     called = list(calls_in(code.loop(file, line)))
     called += [inner for call in called if (found := code.defined(file, call.func)) for inner in calls_in(found[1])]

@@ -100,7 +100,7 @@ def calls_its_items(loop: ast.stmt | None) -> bool:
 
     Examples
     --------
-    >>> texts = "for f in layers:\n    x = f(x)", "for i in n:\n    x = self.fs[i](x)", "for t in n:\n    h = f(x[t], h)"
+    >>> texts = "for f in layers: x = f(x)", "for i in n: x = self.fs[i](x)", "for t in n: h = f(x[t], h)"
     >>> [calls_its_items(ast.parse(text).body[0]) for text in texts]
     [True, True, False]
     """

@@ -33,9 +33,7 @@ def unrolled_loop(ops: StepOps, code: Code) -> UnrolledLoop | None:
         return None
     around = [code.loop(*line_at(ops.place(frame))) for frame in range(len(graphs.frames))]
     loops = [loop.lineno if loop is not None and not calls_its_items(loop) else 0 for loop in around]
-    looped = [
-        next((frame for frame in _inside(graphs, trace) if loops[frame]), -1) for trace in users_traces(graphs)
-    ]
+    looped = [next((frame for frame in _inside(graphs, trace) if loops[frame]), -1) for trace in users_traces(graphs)]
     bodies = graphs.calls.loc[graphs.calls["role"].isin(LOOP_ROLES), "function"]
     nodes = graphs.nodes[~graphs.nodes["function"].isin(bodies)]
     created = graphs.nodes["trace"].to_numpy(np.int64)[graphs.once(creating_nodes)[nodes.index]]
