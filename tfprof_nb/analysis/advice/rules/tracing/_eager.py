@@ -1,9 +1,8 @@
 """What rules on ops that run one by one share."""
 
-from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rule import TRACING_MS
 from tfprof_nb.analysis.advice.wording import quoted
-from tfprof_nb.analysis.python import EAGER_IN
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.traceable import draws, gets_numbers, has_effects, makes_objects
 
@@ -14,6 +13,7 @@ TRACED_MODEL = (
     "Call a traced form of it: `traced = tf.function({0})` before the loop, and `traced(...)` in place of `{0}(...)`. "
     "Its ops then run as one graph."
 )
+INTO_A_FUNCTION = "Put these ops into a function with @tf.function, or into the one that the loop calls already."
 ONCE = "would run once, when the function is traced, and give the same numbers in every call"
 _AS_TENSORS = (
     " Give it tensors, such as `tf.constant(i)`, in place of the numbers and texts of Python that change from call to "
@@ -38,18 +38,9 @@ def least_saved(between_ms: float, least: float = SAVED) -> float:
 def runs_eagerly(evidence: Evidence) -> bool:
     """Whether much of the time of ops is in ones that run eagerly, again and again, in the program's own code."""
     by_keras = bool(evidence.steps.table["epoch"].notna().any())
-    of_ops = min(evidence.percent("eager"), eager_percent(evidence))
-    if max(of_ops, _between_steps_percent(evidence)) <= _EAGER_PERCENT:
+    if min(evidence.percent("eager"), eager_percent(evidence)) <= _EAGER_PERCENT:
         return False
     return not (runs_functions(evidence) and by_keras)  # what is eager then is Keras' own work, such as saving
-
-
-def _between_steps_percent(evidence: Evidence) -> float:
-    """Return the share of the training, in percent, of calls between the steps whose ops run one by one."""
-    calls, whole_ms = evidence.python.calls, training_ms(evidence)
-    calls = calls[(calls["thread"] == "main") & (calls["line"] > 0) & calls["library"].isin(EAGER_IN)]
-    eager_ms = float(calls[["eager_ms", "between_steps_ms"]].min(axis=1).sum())
-    return 100 * eager_ms / whole_ms if whole_ms > 0 else 0.0
 
 
 def runs_functions(evidence: Evidence) -> bool:

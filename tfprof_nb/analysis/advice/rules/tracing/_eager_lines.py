@@ -65,8 +65,7 @@ def _eager_calls(evidence: Evidence, percent: float) -> pd.DataFrame:
     with_python = calls["in_steps_ms"] + calls["between_steps_ms"]
     few = calls["ops_ms"] if percent >= MOSTLY_EAGER_PERCENT else 0.0
     many = (np.array(ops, dtype=np.float64) >= MANY_OPS) & calls["library"].isin(EAGER_IN)
-    eagerly = np.minimum(calls["eager_ms"], calls["between_steps_ms"]) + calls["ops_ms"]
-    layers = (calls["call"] == _LAYER) & (eagerly > _OPS_OF_LAYERS * with_python)
+    layers = (calls["call"] == _LAYER) & (calls["ops_ms"] > _OPS_OF_LAYERS * with_python)
     whole = with_python.where(many | layers, few)
     return calls.assign(ops_per_step=ops, eager_ms=(whole - calls["graphs_ms"]).clip(lower=0.0))
 

@@ -10,6 +10,7 @@ from tfprof_nb.analysis.advice.findings import at_most
 from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, TRACING_MS, Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import NAMED, told_by_python
 from tfprof_nb.analysis.advice.rules.tracing._eager import (
+    INTO_A_FUNCTION,
     TRACED_MODEL,
     decorated,
     least_saved,
@@ -21,7 +22,6 @@ from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.calls import changes_weights
 from tfprof_nb.analysis.source.code import place_of
 
-_INTO_A_FUNCTION = "Put these ops into a function with @tf.function, or into the one that the loop calls already."
 _COUNTS = re.compile(r"\bin range\((?!len\b)|^while\b")  # a loop that goes through no data
 _ALL_AT_ONCE = "If it takes batches, call it once for all that `{}` ({}) goes through."
 
@@ -57,7 +57,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
     file, line, function = found.file, found.line, found.function
     ops = round(float(found.of_line["ops_per_step"].max()))
     place, code, change = place_of(file, line), evidence.code.line(file, line), ""
-    what, fix = quoted(code) if code else "The line", _INTO_A_FUNCTION
+    what, fix = quoted(code) if code else "The line", INTO_A_FUNCTION
     if found.definition:
         place, what = place_of(file, found.definition), function
         change = f"@tf.function\n{evidence.code.line(file, found.definition)}"

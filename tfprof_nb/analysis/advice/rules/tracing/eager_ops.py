@@ -27,7 +27,7 @@ from tfprof_nb.analysis.advice.rules.tracing._eager import (
     runs_functions,
     split,
 )
-from tfprof_nb.analysis.python import EAGER_IN
+from tfprof_nb.analysis.python import EAGER_IN, MAKES
 from tfprof_nb.analysis.source.calls import called_model
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.loops import is_head
@@ -110,12 +110,13 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
 def saved_percent(evidence: Evidence) -> float:
     """Return the share of the time that a graph can save: what passes between eager ops, and ops that it leaves out.
 
-    Between ops Python works, and none of them runs. Samples show too little of that, as they are taken when an op lets
-    Python go: the ops' own time tells more. Without samples, it is all in which no op runs.
+    Between ops Python works, and none of them runs; what makes models is no part of it. Samples show too little of
+    that, as they are taken when an op lets Python go: the ops' own time tells more. Without samples, it is all in which
+    no op runs.
     """
     calls, steps = evidence.python.calls, evidence.steps.table
     calls = calls[(calls["thread"] == "main") & ~calls["call"].astype(str).str.contains(FETCHING_OPS)]
-    own = calls[calls["library"].isin(EAGER_IN)]
+    own = calls[calls["library"].isin(EAGER_IN) & ~calls["call"].astype(str).str.contains(MAKES)]
     whole_ms = _whole_ms(evidence)
     ops_ms, needless_ms = _ops_ms(evidence)
     if calls.empty:
@@ -125,7 +126,7 @@ def saved_percent(evidence: Evidence) -> float:
         sampled_ms = float(own["nothing_ms"].sum() + own["between_steps_ms"].sum())
         between_ms = max(sampled_ms, min(called_ms, whole_ms - evidence.sleeps().total_ms) - ops_ms)
     else:
-        between_ms = float(own["eager_ms"].sum()) - ops_ms  # what makes a model is no part of it
+        between_ms = float(own["self_ms"].sum()) - ops_ms
     return min(100.0, max(0.0, 100 * (between_ms + needless_ms) / whole_ms)) if whole_ms > 0 else 0.0
 
 
