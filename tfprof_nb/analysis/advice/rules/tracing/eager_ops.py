@@ -209,8 +209,8 @@ def _step_functions(evidence: Evidence) -> list[Step]:
         return [Step("", place_of(file, line if called_model(evidence.code, file, line) or not loop else loop), "")]
     alone = len(large) == 1 and large.iloc[0] >= MOSTLY_EAGER_PERCENT / 100 * whole_ms
     return [
-        _step(evidence, *map(str, key), 1.0 if alone else time_ms / whole_ms)
-        for key, time_ms in zip(large.index, large.tolist(), strict=True)
+        _step(evidence, str(name), str(file), 1.0 if alone else time_ms / whole_ms)
+        for (name, file), time_ms in zip(large.index.tolist(), large.tolist(), strict=True)
     ]
 
 

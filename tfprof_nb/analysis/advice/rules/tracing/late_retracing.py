@@ -2,10 +2,10 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.advice.rules.tracing._remedies import remedy, shown_name
 from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY, new_functions
-from tfprof_nb.analysis.breakdown.phases import TRAIN
 from tfprof_nb.analysis.functions.retracing import GENERALISE, OF_KERAS
 
 _LATE_TRACING_FACTOR, _MEDIUM_SHARE = 3.0, 0.1
+_OF_RESULTS = ("test", "predict")  # phases of which each example counts
 _LAST_BATCH = (
     "If the last batch of an epoch of training is smaller than the others, leave it out; a dataset does with "
     "`.batch(n, drop_remainder=True)`."
@@ -49,7 +49,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
         return
     first, others = steps.iloc[0], len(steps) - 1
     name, differs, fix = _late_cause(evidence)
-    if not (steps["phase"] == TRAIN).any():
+    if steps["phase"].isin(_OF_RESULTS).all():
         fix = fix.replace(_LAST_BATCH, _LAST_BATCH_OF_ALL)
     more = f" and {others} more step{'s' * (others > 1)}" * bool(others)
     yield Case(
