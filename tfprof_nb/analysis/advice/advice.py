@@ -91,7 +91,8 @@ def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
     findings = with_validation(found)
     silent = {f.rule for f in findings if any(catalogue.belongs_to(f.rule, rule) for rule in ignored)}
     findings = catalogue.standing([finding for finding in findings if finding.rule not in silent])
-    findings = [finding for finding in claimed(findings, evidence) if not finding.cell_percent < _LEAST_PERCENT]
+    least = _LEAST_PERCENT if evidence.breakdown().of_cell else 0.0
+    findings = [finding for finding in claimed(findings, evidence) if not finding.cell_percent < least]
     findings = [checked(evidence, _of_this_run(evidence, finding)) for finding in findings]
     findings = sorted((widened(_with_short_paths(finding)) for finding in findings), key=catalogue.rank)
     findings = _about_most_first(findings)
