@@ -236,3 +236,37 @@ def train():
     gradient = tape.gradient(loss, [weights])
     optimizer.apply_gradients(zip(gradient, [weights]))"""
 gradient_of_graph = Cells(GRAPH_WITH_GRADIENT, "for _ in range(40):\n    train()")
+
+COMPETING = """maker = keras.Sequential([keras.layers.Dense(48, activation="relu") for _ in range(8)])
+maker.build((None, 16))
+critic = keras.Sequential([keras.layers.Dense(1, activation="sigmoid")])
+critic.compile("sgd", "binary_crossentropy")
+real, labels = tf.ones((32, 48)), tf.constant([[0.0]] * 32 + [[1.0]] * 32)
+def compete(noise):
+    for drawn in noise:
+        made = maker(drawn)
+        critic.train_on_batch(tf.concat([made, real], 0), labels)"""
+called_between_steps = Cells(COMPETING, "compete([tf.ones((32, 16))] * 80)")
+
+FLAT = """net = keras.Sequential([keras.layers.Dense(32, activation="relu") for _ in range(12)])
+net.build((None, 32))
+@tf.function
+def loss_of(x):
+    return tf.reduce_mean(net(x) ** 2)
+def put(flat):
+    shapes = [w.shape for w in net.get_weights()]
+    ends = np.cumsum([0] + [int(np.prod(shape)) for shape in shapes])
+    net.set_weights([flat[a:b].reshape(shape) for a, b, shape in zip(ends[:-1], ends[1:], shapes)])
+flat = np.concatenate([w.ravel() for w in net.get_weights()])
+x = tf.ones((32, 32))"""
+weights_from_array = Cells(FLAT, "for k in range(60):\n    put(flat * 0.99 ** k)\n    loss = loss_of(x)")
+
+BUILT = """class Agent:
+    def build(self):
+        model = keras.Sequential()
+        for _ in range(12):
+            model.add(keras.layers.Dense(24, activation="relu"))
+        model.build((None, 24))
+        model.compile(loss="mse", optimizer=keras.optimizers.Adam(learning_rate=0.001))
+        return model"""
+only_built = Cells(BUILT, "for _ in range(3):\n    model = Agent().build()")

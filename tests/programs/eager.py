@@ -39,6 +39,24 @@ def without_steps():
     return lambda: [turn(weights) for _ in range(20)]
 
 
+def turn_back(weights):
+    for _ in range(20):
+        weights.assign(tf.tanh(weights) / 1.01)
+
+
+@program
+def two_functions():
+    weights = tf.Variable(tf.ones((32, 32)))
+
+    def loop():
+        for _ in range(60):
+            turn(weights)
+        for _ in range(60):
+            turn_back(weights)
+
+    return loop
+
+
 @program
 def model_called():
     net = keras.Sequential([keras.layers.Dense(8) for _ in range(4)])

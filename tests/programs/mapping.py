@@ -49,3 +49,14 @@ def with_gradients():
 def ragged():
     rows = tf.RaggedTensor.from_row_lengths(tf.random.uniform([1200], seed=1), [2, 10] * 100)
     return lambda: [pooled(rows) for _ in range(30)]
+
+
+@tf.function
+def products(tables):
+    return tf.reduce_sum(tf.map_fn(lambda table: tf.tanh(table @ table @ table), tables))
+
+
+@program
+def long_ops():
+    tables = tf.random.uniform((60, 240, 240), seed=1)
+    return lambda: [products(tables) for _ in range(5)]

@@ -12,6 +12,7 @@ from builders import XSpace
 from tfprof_nb.analysis.advice.advice import COLUMNS, Advice
 from tfprof_nb.analysis.answer import Answer, Diff, answer
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown
+from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.render.panels import Change, Composition, Headline, KeyFigures, Note, Offer, Table
 from tfprof_nb.views import advice as advice_view
@@ -115,6 +116,20 @@ def test_a_wait_that_other_runs_may_not_have_yields_to_a_change_about_nearly_as_
     assert (result.kind, result.finding) == ("finding", leads)
 
 
+def test_waits_for_the_old_iterators_of_one_loop_are_one_part_also_behind_its_last_step():
+    rows = [("cell", "", "cell", "phase", 1000.0, "")]
+    rows += [
+        (f"{at}/end", at, "taking down an iterator", "start", 150.0, "cell line 2") for at in ("cell/train", "cell")
+    ]
+    rows += [("cell/keras:cell:3", "cell", "Layer.__call__", "keras", 220.0, "cell line 3")]
+    table = pd.DataFrame(rows, columns=["id", "parent", "name", "kind", "total_ms", "place"])
+    table = table.assign(count=1, self_ms=table["total_ms"], share=table["total_ms"] / 1000)
+    waits = finding(severity="info", rule="old-iterators-end", node="cell/end", cell_percent=30.0, change="")
+    advice = Advice(pd.DataFrame([waits]), {}, [])
+    found = answer(Breakdown(table, {"cell_ms": 1000.0}, []), advice, Code({}))
+    assert (found.kind, found.finding) == ("finding", 0)
+
+
 @pytest.mark.parametrize("op", ["HistogramSummary", "EagerPyFunc", "PrintV2"])
 def test_an_op_that_writes_or_runs_python_is_not_the_models_own_work(op):
     rows = [("cell", "", "cell", "phase", 0.0, ""), (f"cell/op:{op}", "cell", op, "op", 700.0, "cell line 3")]
@@ -140,6 +155,32 @@ def test_where_no_part_stands_out_the_line_with_the_most_time_is_named(line, sai
         tree, Advice(pd.DataFrame([finding(severity="info", change="")]), {}, []), Code({"cell": "a\nb = f(a)"})
     )
     assert sentence(found, calm=True) == f"No part stands out: the largest, `f`, takes 12.5% of the cell's time{said}"
+
+
+@pytest.mark.parametrize(
+    ("validation_ms", "kind", "said"),
+    [
+        (300.0, "once", "Tracing takes 40.0% of the cell's time, in 2 calls, most at cell line 2. Longer"),
+        (
+            700.0,
+            "cost",
+            "Validation (cell line 2), without its tracing, takes 50.0% of the cell's time: 50 times 10.0 ms.",
+        ),
+    ],
+)
+def test_what_a_validation_traces_once_is_no_cost_of_validating(validation_ms, kind, said):
+    rows = [
+        ("cell", "", "cell", "phase", 1000.0, 0.0, 1, ""),
+        ("cell/train", "cell", "train", "phase", 250.0, 50.0, 1, ""),
+    ]
+    rows += [("cell/train/trace:f", "cell/train", "tracing f", "trace", 200.0, 200.0, 1, "cell line 2")]
+    rows += [("cell/validation", "cell", "validation", "phase", validation_ms, 0.0, 50, "cell line 2")]
+    rows += [("cell/validation/trace:f", "cell/validation", "tracing f", "trace", 200.0, 200.0, 1, "cell line 2")]
+    table = pd.DataFrame(rows, columns=["id", "parent", "name", "kind", "total_ms", "self_ms", "count", "place"])
+    tree = Breakdown(table.assign(share=table["total_ms"] / 1000), {"cell_ms": 1000.0}, [])
+    found = answer(tree, Advice(pd.DataFrame([finding(severity="info", change="")]), {}, []), Code({"cell": "x"}))
+    assert found.kind == kind
+    assert sentence(found, calm=True).startswith(said)
 
 
 def answer_of_tracing(*calls):
@@ -347,6 +388,14 @@ def test_the_facts_leave_out_what_says_nothing(traced):
     labels = [figure.label for figure in facts.figures]
     assert labels[0].startswith("median step")
     assert not {"hosts", "ran on"} & set(labels)
+
+
+@pytest.mark.parametrize(("steps_ms", "said"), [(5.0, False), (50.0, True)])
+def test_how_long_steps_wait_is_no_fact_about_a_cell_of_which_they_are_little(traced, steps_ms, said):
+    known = {"waiting_percent": 80.0, "verdict": "highly", "measured_steps_ms": steps_ms, "warm_up_steps_ms": 0.0}
+    overview = Result(traced.overview.table, traced.overview.summary | known | {"capture_ms": 100.0}, [])
+    labels = [figure.label for figure in answer_view.facts(overview, traced.steps)]
+    assert any("waits for data" in label for label in labels) is said
 
 
 def test_the_answer_shows_no_ops_of_other_threads(traced):

@@ -210,7 +210,10 @@ def _saved_percent(table: pd.DataFrame) -> pd.Series[float]:
 
 
 def _costs(tree: Breakdown) -> pd.DataFrame:
-    """Return the largest parts of the cell; what starts and ends passes over the data is one part of its phase."""
+    """Return the largest parts of the cell, and their ``once_ms``, which their time does not include.
+
+    What starts and ends passes over the data is one part of its phase.
+    """
     table, largest = tree.table, tree.largest(_CANDIDATES)
     of_kind = table[table["kind"] == "start"]
     starts = of_kind[~of_kind["parent"].isin(of_kind["id"])]
@@ -220,7 +223,19 @@ def _costs(tree: Breakdown) -> pd.DataFrame:
         if (total := float(of_phase["total_ms"].sum())) > 0 and float(of_phase["total_ms"].max()) < _NEARLY_ALL * total
     ]
     costs = pd.concat([largest, pd.DataFrame(together, columns=largest.columns)]) if together else largest
+    ends = costs[costs["id"].str.endswith(_ENDS)]  # those at one line are one part: some fall behind the last step
+    sums = ends.groupby("place")[["total_ms", "share"]].transform("sum")
+    costs = pd.concat([costs.drop(ends.index), ends.assign(**sums).drop_duplicates("place")])
+    costs = pd.DataFrame([_without_once(row, table) for row in costs.to_dict("records")], columns=[*costs, "once_ms"])
     return costs.sort_values("share", ascending=False, kind="stable").drop_duplicates("id")
+
+
+def _without_once(row: dict[Any, Any], table: pd.DataFrame) -> dict[Any, Any]:
+    """Return a part of the cell without what happens once in it, such as the tracing of a validation's function."""
+    inside = table["id"].str.startswith(f"{row['id']}/") & table["kind"].isin(ONCE_KINDS) & (table["count"] < _AGAIN)
+    once_ms = float(table.loc[inside & (row["kind"] == "phase"), "self_ms"].sum())
+    left = 1 - once_ms / row["total_ms"] if row["total_ms"] > 0 else 1.0
+    return row | {"total_ms": row["total_ms"] * left, "share": row["share"] * left, "once_ms": once_ms}
 
 
 def _leading(advice: Advice) -> int | None:

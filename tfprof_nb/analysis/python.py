@@ -61,7 +61,8 @@ RUNS_GRAPHS = (
     r"Function\.__call__|Trainer\.|on_batch|Iterator|\.(?:numpy|__float__|__int__|__index__|__bool__|__array__)$"
 )
 # Calls that make, read or write something.
-_MAKES = r"__init__$|^Sequential\.|^Dataset|\.build$|[Ss]ave|[Ll]oad|summary|weights$|compile"
+MAKES = r"__(?:init|new)__$|^Sequential\.|^Dataset|\bbuild(?:_wrapper)?$|[Ss]ave|[Ll]oad|summary|weights$|compile"
+MAKES += r"|^no_automatic_dependency_tracking"  # Keras sets up models, layers and optimizers in it
 # Comprehensions are functions of their own until Python 3.12; Keras and TensorFlow wrap what they offer.
 _INNER = re.compile(r"(\.<locals>)?\.<(listcomp|genexpr|dictcomp|setcomp)>")
 _INNER_OF_MODULE = re.compile(r"<(listcomp|genexpr|dictcomp|setcomp)>")
@@ -176,7 +177,7 @@ def _host(
     samples = _with_activity(samples, forest, grouping, spans)
     of_stack = users_lines(stacks)
     samples = samples.join(of_stack, on="stack")
-    runs_ops = samples["library"].isin(EAGER_IN) & ~samples["call"].astype(str).str.contains(f"{RUNS_GRAPHS}|{_MAKES}")
+    runs_ops = samples["library"].isin(EAGER_IN) & ~samples["call"].astype(str).str.contains(f"{RUNS_GRAPHS}|{MAKES}")
     samples["eager_ms"] = samples["eager_ms"].where(runs_ops, 0.0)
     keys = ["place", "thread"]
     by_line = samples.groupby(keys)

@@ -35,6 +35,7 @@ _MAX_PARTS, _MIN_PART = 10, 0.005
 _MOSTLY = 0.5  # of the model's own work: the op or layer that takes so much of it is named
 _MAX_UNEXPLAINED = 0.5
 _MUCH_PERCENT, _WORTH_SAYING_PERCENT = 20.0, 15.0  # of the cell
+_SOME_ONCE = 0.05  # of a part's time: tracing that is said to be left out of it
 _MIN_STEP_SHARE = 0.2  # of the cell, for what a step is made of
 _MIN_STRIP = 0.02  # of the cell, for a part of the bar of the whole
 _LEAST = 0.0005  # of a whole: less is not written
@@ -145,7 +146,8 @@ def sentence(answer: Answer, *, calm: bool) -> str:
             part = f"the largest, {_name(node)}, takes {share} of the {whole}'s time"
             return f"No part stands out: {part}{_line(answer.line)}."
     name = _name(node)
-    return f"{name[:1].upper()}{name[1:]} takes {share} of the {whole}'s time{_counted(node)}."
+    traced = ", without its tracing," * (node.get("once_ms", 0.0) > _SOME_ONCE * node["total_ms"])
+    return f"{name[:1].upper()}{name[1:]}{traced} takes {share} of the {whole}'s time{_counted(node)}."
 
 
 def _line(line: Mapping[Any, Any] | None) -> str:
@@ -282,7 +284,9 @@ def facts(overview: Overview, steps: Steps) -> list[Figure]:
     if not math.isnan(numbers["cores_busy"]):
         busy = f"{numbers['cores_busy']:.1f} of {_units.count(numbers['cores'])}"
         figures.append(Figure("cores busy", busy, "of the processors that the program may use"))
-    if not math.isnan(waiting := numbers["waiting_percent"]) and numbers["verdict"] != "unknown":
+    steps_ms = sum(time for name in ("measured_steps_ms", "warm_up_steps_ms") if (time := numbers[name]) > 0)
+    are_little = steps_ms < _MIN_STEP_SHARE * numbers["capture_ms"]
+    if not math.isnan(waiting := numbers["waiting_percent"]) and numbers["verdict"] != "unknown" and not are_little:
         verdict = _VERDICTS.get(str(numbers["verdict"]), "")
         about = f"of a step waits for data{verdict and f': {verdict}'}"
         figures.append(Figure(about, _units.percent(waiting)))

@@ -152,3 +152,19 @@ def test_the_gradient_of_a_graph_does_not_run_op_by_op(advised):
     table = advised("cells/gradient_of_graph")
     eager = table[table["rule"].isin(["eager-ops", "eager-line", "eager-loop"])]
     assert (eager["estimated_gain_percent"] < 50).all()
+
+
+def test_a_model_that_is_called_between_trainings_is_told_to_be_traced_not_called_once_for_all(captured, the_one):
+    """Its weights change from pass to pass, as far as the program's text tells."""
+    found = the_one(captured("cells/called_between_steps").advice.table, "eager-outside-steps")
+    assert found["place"] == "In[1] line 8"
+    assert found["fix"].startswith("Call a traced form of it: `traced = tf.function(maker)` before the loop")
+
+
+def test_weights_from_an_array_are_told_to_be_assigned_not_copied_from_another_model(advised, the_one):
+    found = the_one(advised("cells/weights_from_array"), "weights-through-numpy")
+    assert "zip(net.weights, values): variable.assign(value)" in found["fix"]
+
+
+def test_a_cell_that_only_builds_models_is_not_told_to_run_them_as_a_graph(advised):
+    assert not advised("cells/only_built")["rule"].str.startswith("eager").any()

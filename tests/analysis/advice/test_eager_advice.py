@@ -7,6 +7,14 @@ def test_it_is_the_function_that_runs_the_ops_not_one_that_computes_in_python(ad
     assert eager["change"] == "@tf.function\ndef turn(weights):"
 
 
+def test_functions_that_each_run_much_of_the_ops_are_told_each_with_its_own_share(advised, place_of):
+    table = advised("eager/two_functions")
+    eager = table[table["rule"] == "eager-ops"]
+    where = {place_of("eager/two_functions", name, f"def {name}(") for name in ("turn", "turn_back")}
+    assert set(eager["place"]) == where
+    assert 50 < eager["cell_percent"].sum() < 105
+
+
 def test_without_steps_the_evidence_speaks_of_none(advised, the_one):
     assert "in each step" not in the_one(advised("eager/without_steps"), "eager-ops")["evidence"]
 

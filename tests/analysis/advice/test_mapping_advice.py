@@ -22,3 +22,8 @@ def test_a_ragged_tensor_is_given_as_a_whole(advised, the_one):
     found = the_one(advised("mapping/ragged"), RULE)
     assert found["fix"].startswith("What it goes through is ragged")
     assert not found["change"]
+
+
+def test_a_loop_of_long_ops_is_no_case(advised):
+    """They compute: run once for all elements, they take as long together."""
+    assert RULE not in set(advised("mapping/long_ops")["rule"])

@@ -70,6 +70,12 @@ def test_a_smaller_last_batch_is_named_with_the_shapes(advised, the_one):
     assert "`.batch(n, drop_remainder=True)`. Otherwise write @tf.function(reduce_retracing=True)" in late["fix"]
 
 
+def test_no_example_of_a_prediction_is_told_to_be_left_out(advised, the_one):
+    late = the_one(advised("retracing/smaller_last_prediction"), "late-retracing")
+    assert "`batch_size=` that divides the number of examples" in late["fix"]
+    assert "drop_remainder" not in late["fix"]
+
+
 def test_the_first_batch_of_a_second_model_is_not_traced_again(captured):
     p = captured("retracing/second_model")
     again = {"retracing", "retracing-by-object", "retracing-by-shape", "retracing-by-value", "late-retracing"}

@@ -40,6 +40,7 @@ _TYPES = {
 COLUMNS = list(_TYPES)
 _PLACED = ("finding", "evidence", "fix", "without_change", "place")  # what may name a line
 _NEAR = 0.75
+_LEAST_PERCENT = 1.0  # of the cell: what is about less is not told
 _RANKS = {"high": 0, "medium": 1, "info": 2}
 _NO_STEPS = "Without steps there is little to base advice on. The page Steps says how to get them."
 
@@ -90,7 +91,9 @@ def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
     findings = with_validation(found)
     silent = {f.rule for f in findings if any(catalogue.belongs_to(f.rule, rule) for rule in ignored)}
     findings = catalogue.standing([finding for finding in findings if finding.rule not in silent])
-    findings = [checked(evidence, _of_this_run(evidence, finding)) for finding in claimed(findings, evidence)]
+    least = _LEAST_PERCENT if evidence.breakdown().of_cell else 0.0
+    findings = [finding for finding in claimed(findings, evidence) if not finding.cell_percent < least]
+    findings = [checked(evidence, _of_this_run(evidence, finding)) for finding in findings]
     findings = sorted((widened(_with_short_paths(finding)) for finding in findings), key=catalogue.rank)
     findings = _about_most_first(findings)
     rows = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)

@@ -14,6 +14,7 @@ _OPTIMIZERS = ("Adam", "AdamW", "SGD", "RMSprop", "Nadam", "Adagrad", "Adadelta"
 _CHANCE = re.compile(r"rand|rng|shuffle|sample|choice|next\(|time\.|open\(|read|yield")
 
 _CHANGING = {"apply_gradients", "minimize", "apply", "assign", "assign_add", "assign_sub", "scatter_sub"}
+_TRAINING = ("fit", "train_on_batch", "set_weights")
 
 
 def read_anew(code: Code, file: str, line: int) -> str:
@@ -189,6 +190,21 @@ def takes_gradients(code: Code, file: str, line: int) -> bool:
     loop = code.loop(file, line)
     called = {name_of(call.func) for call in calls_in(loop)}
     return "gradient" in called and not called & _CHANGING
+
+
+def changes_weights(code: Code, file: str, line: int) -> bool:
+    r"""Whether the loop around a line, or a function of the program that it calls, trains: each pass has other weights.
+
+    Examples
+    --------
+    >>> text = "def learn(x):\n    net.fit(x)\nfor x in data:\n    y = net(x)"
+    >>> codes = Code({"cell": text}), Code({"cell": text + "\n    learn(y)"})
+    >>> [changes_weights(code, "cell", 4) for code in codes]
+    [False, True]
+    """
+    called = list(calls_in(code.loop(file, line)))
+    called += [inner for call in called if (found := code.defined(file, call.func)) for inner in calls_in(found[1])]
+    return bool({name_of(call.func) for call in called} & {*_CHANGING, *_TRAINING})
 
 
 def _is_load(node: ast.expr) -> bool:

@@ -95,6 +95,21 @@ def needs_itself(code: Code, file: str, line: int) -> bool:
     return bool(made & given)
 
 
+def calls_its_items(loop: ast.stmt | None) -> bool:
+    r"""Whether a loop calls what it goes through, as layers that have weights of their own: no loop of a graph can.
+
+    Examples
+    --------
+    >>> texts = "for f in layers: x = f(x)", "for i in n: x = self.fs[i](x)", "for t in n: h = f(x[t], h)"
+    >>> [calls_its_items(ast.parse(text).body[0]) for text in texts]
+    [True, True, False]
+    """
+    if not isinstance(loop, ast.For):
+        return False
+    items = names_in(loop.target, ast.Store)
+    return any(items & names_in(call.func, ast.Load) for call in calls_in(loop))
+
+
 def goes_through_slices(loop: ast.stmt | None) -> bool:
     r"""Whether each pass of a loop reads its own slice of something, and nothing that a pass before made.
 

@@ -80,6 +80,18 @@ def line_makes_objects(code: Code, file: str, line: int) -> bool:
     return any(_makes(call) or isinstance(call.func, ast.Call) for call in code.calls(file, line))
 
 
+def loop_makes_objects(code: Code, file: str, line: int) -> bool:
+    r"""Whether the loop around a line makes or trains models, variables or files: its body can be no graph.
+
+    Examples
+    --------
+    >>> code = Code({"cell": "for x in data:\n    y = net(x)\n    judge.train_on_batch(y)"})
+    >>> loop_makes_objects(code, "cell", 2)
+    True
+    """
+    return any(map(_makes, calls_in(code.loop(file, line))))
+
+
 def _makes(call: ast.Call) -> bool:
     return name_of(call.func) in _MAKING or _OF_OBJECTS.search(ast.unparse(call.func)) is not None
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof_nb.analysis.source.code import Code, line_at
+from tfprof_nb.analysis.source.loops import calls_its_items
 from tfprof_nb.analysis.source.placed_ops import creating_nodes, users_traces
 from tfprof_nb.analysis.step_ops.called import LOOP_ROLES
 from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
@@ -30,10 +31,9 @@ def unrolled_loop(ops: StepOps, code: Code) -> UnrolledLoop | None:
     graphs = ops.graphs
     if graphs.nodes.empty:
         return None
-    loops = [code.loop_line(*line_at(ops.place(frame))) for frame in range(len(graphs.frames))]
-    looped = [
-        next((frame for frame in _inside(graphs, trace) if loops[frame][0]), -1) for trace in users_traces(graphs)
-    ]
+    around = [code.loop(*line_at(ops.place(frame))) for frame in range(len(graphs.frames))]
+    loops = [loop.lineno if loop is not None and not calls_its_items(loop) else 0 for loop in around]
+    looped = [next((frame for frame in _inside(graphs, trace) if loops[frame]), -1) for trace in users_traces(graphs)]
     bodies = graphs.calls.loc[graphs.calls["role"].isin(LOOP_ROLES), "function"]
     nodes = graphs.nodes[~graphs.nodes["function"].isin(bodies)]
     created = graphs.nodes["trace"].to_numpy(np.int64)[graphs.once(creating_nodes)[nodes.index]]
@@ -41,7 +41,7 @@ def unrolled_loop(ops: StepOps, code: Code) -> UnrolledLoop | None:
     made, repeats = Counter[tuple[str, int]](), Counter[tuple[str, int]]()
     for (frame, _), count in Counter(zip(frames.tolist(), nodes["op"], strict=True)).items():
         if frame >= 0:
-            loop = line_at(ops.place(frame))[0], loops[frame][0]
+            loop = line_at(ops.place(frame))[0], loops[frame]
             made[loop] += count
             repeats[loop] = max(repeats[loop], count)
     (file, line), count = max(made.items(), key=lambda one: one[1], default=(("", 0), 0))

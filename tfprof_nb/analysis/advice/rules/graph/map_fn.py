@@ -10,12 +10,12 @@ from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.placed_ops import creating_nodes
 from tfprof_nb.analysis.source.syntax import replaced
 from tfprof_nb.analysis.step_ops.called import with_called
-from tfprof_nb.analysis.step_ops.small_ops import cost_of
+from tfprof_nb.analysis.step_ops.small_ops import cost_of, with_costs
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _CALL = re.compile(r"\bmap_fn\(")
-_MANY = 100
+_MANY, _SHORT_US = 100, 100.0
 _OF_RAGGED = (
     "What it goes through is ragged, which tf.vectorized_map does not take. Give the function the whole ragged tensor: "
     "many ops take one, such as `tf.gather(table, ragged)`, and reduce its rows, as `tf.reduce_mean(ragged, axis=1)`."
@@ -55,7 +55,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     yield Case(
         100 * share,
         finding=f"tf.map_fn runs its function for one element after another ({place})",
-        evidence=f"{quoted(ops.code(frame))} is a loop in the graph. Its ops, with their gradients, "
+        evidence=f"{quoted(ops.code(frame))} is a loop in the graph. Its short ops, with their gradients, "
         f"take {_units.share(share)} of each step, with the time to start them.",
         fix=_OF_RAGGED
         if ragged
@@ -96,9 +96,15 @@ def _is_ragged(graphs: Graphs, frame: int) -> bool:
 
 
 def _share(ops: StepOps, own: Bools) -> float:
-    """Return which part of the steps the ops of a loop take; 0 if they are few, and so cost little to start."""
-    cost, count = cost_of(ops, own)
-    return max(ops.share(ops.ran(own)).covered, cost) if count >= _MANY else 0.0
+    """Return which part of the steps the short ops of a loop take; 0 if they are few, and so cost little to start.
+
+    A long op computes: for all elements at once it takes as long as all of them together.
+    """
+    nodes = ops.once(with_costs)
+    short = np.zeros(len(own), dtype=bool)
+    short[nodes.index[nodes["us"] <= _SHORT_US]] = True
+    cost, count = cost_of(ops, own & short)
+    return max(ops.share(ops.ran(own & short)).covered, cost) if count >= _MANY else 0.0
 
 
 def _in_traces(graphs: Graphs, frame: int) -> Bools:

@@ -13,6 +13,7 @@ TRACED_MODEL = (
     "Call a traced form of it: `traced = tf.function({0})` before the loop, and `traced(...)` in place of `{0}(...)`. "
     "Its ops then run as one graph."
 )
+INTO_A_FUNCTION = "Put these ops into a function with @tf.function, or into the one that the loop calls already."
 ONCE = "would run once, when the function is traced, and give the same numbers in every call"
 _AS_TENSORS = (
     " Give it tensors, such as `tf.constant(i)`, in place of the numbers and texts of Python that change from call to "

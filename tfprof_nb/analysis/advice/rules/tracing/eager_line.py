@@ -10,6 +10,7 @@ from tfprof_nb.analysis.advice.findings import at_most
 from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, TRACING_MS, Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import NAMED, told_by_python
 from tfprof_nb.analysis.advice.rules.tracing._eager import (
+    INTO_A_FUNCTION,
     TRACED_MODEL,
     decorated,
     least_saved,
@@ -18,9 +19,9 @@ from tfprof_nb.analysis.advice.rules.tracing._eager import (
 )
 from tfprof_nb.analysis.advice.rules.tracing._eager_lines import MANY_OPS, called_layer, costliest_line
 from tfprof_nb.analysis.advice.wording import quoted
+from tfprof_nb.analysis.source.calls import changes_weights
 from tfprof_nb.analysis.source.code import place_of
 
-_INTO_A_FUNCTION = "Put these ops into a function with @tf.function, or into the one that the loop calls already."
 _COUNTS = re.compile(r"\bin range\((?!len\b)|^while\b")  # a loop that goes through no data
 _ALL_AT_ONCE = "If it takes batches, call it once for all that `{}` ({}) goes through."
 
@@ -56,7 +57,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
     file, line, function = found.file, found.line, found.function
     ops = round(float(found.of_line["ops_per_step"].max()))
     place, code, change = place_of(file, line), evidence.code.line(file, line), ""
-    what, fix = quoted(code) if code else "The line", _INTO_A_FUNCTION
+    what, fix = quoted(code) if code else "The line", INTO_A_FUNCTION
     if found.definition:
         place, what = place_of(file, found.definition), function
         change = f"@tf.function\n{evidence.code.line(file, found.definition)}"
@@ -65,7 +66,8 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
         if model := called_layer(evidence, found.of_line):
             fix = TRACED_MODEL.format(model)
         head, loop_code = evidence.code.loop_line(file, line)
-        if function != "<module>" and head and not _COUNTS.search(loop_code):
+        all_known = head and not _COUNTS.search(loop_code) and not changes_weights(evidence.code, file, line)
+        if function != "<module>" and all_known:
             at_once = _ALL_AT_ONCE.format(_units.shorten(loop_code, 60), place_of(file, head))
             fix = f"{at_once} Otherwise {fix[:1].lower()}{fix[1:]}"
     many = f"its {_units.count(ops)} ops per step" if ops >= MANY_OPS and not found.definition else "its ops"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
@@ -27,9 +27,10 @@ from tfprof_nb.analysis.advice.rules.tracing._eager import (
     runs_functions,
     split,
 )
-from tfprof_nb.analysis.python import EAGER_IN
+from tfprof_nb.analysis.python import EAGER_IN, MAKES
 from tfprof_nb.analysis.source.calls import called_model
 from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.loops import is_head
 from tfprof_nb.analysis.source.rewriting import without_argument
 from tfprof_nb.analysis.source.syntax import holds, name_of
 from tfprof_nb.analysis.source.traceable import draws, uses_values
@@ -46,6 +47,7 @@ _FIRST_WITH_TENSORS = (
 
 _GRADIENTS_OF_WEIGHTS, _UPDATES = r"^(?:Depthwise)?Conv\w*BackpropFilter", "Assign|ResourceApply|ResourceSparseApply"
 _CHEAPEST = 0.1  # of all ops
+_MUCH = 0.4  # of the time of eager ops: what a function is named for
 RULE = Rule(
     "eager-ops",
     "The ops of the steps run one by one",
@@ -70,47 +72,51 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         return
     percent = eager_percent(evidence)
     by_keras = bool(evidence.steps.table["epoch"].notna().any())
-    saved = saved_percent(evidence)
+    all_saved = saved_percent(evidence)
     asked = next(evidence.code.find(_ASKED_TO_RUN_EAGERLY), None)
-    function, place, change = ("", *_without_eagerly(evidence, *asked)) if asked else _step_function(evidence)
-    needing, needs = (
-        _needing_values(evidence, asked) if asked else (function, uses_values(evidence.code, *line_at(place)))
-    )
-    if needs or (not asked and not may_be_graph(evidence, function, place)):
-        change = ""
-    what, stepped = _asks(evidence, asked) if asked else function, len(evidence.steps.table) > 0
-    mostly = percent >= MOSTLY_EAGER_PERCENT
-    yield Case(
-        saved,
-        f"Ops run one by one{(what or place) and ': '}{f'{what} ({place})' if what and place else what or place}",
-        f"{_units.percent(percent)} of the host's op time is in ops that run eagerly{' in each step' * stepped}: "
-        f"Python starts each. A graph can save what passes between them, and what nothing uses: "
-        f"{_units.percent(saved)} of the time.",
-        _without(evidence, asked, needing, needs)
-        if asked
-        else _NOT_EAGERLY_IN_KERAS
-        if by_keras
-        else split(function, needs)
-        if needs
-        else _traced(evidence, function, place, change),
-        place,
-        change,
-        saved=(least_saved(saved / 100 * _whole_ms(evidence)), None),
-        severity="high" if mostly and saved >= RULE.high else "medium",
-        of=None if stepped else "cell",
-        subject=what,
-    )
+    steps = [Step("", *_without_eagerly(evidence, *asked))] if asked else _step_functions(evidence)
+    for step in steps:
+        function, place, change = step.function, step.place, step.change
+        needing, needs = (
+            _needing_values(evidence, asked) if asked else (function, uses_values(evidence.code, *line_at(place)))
+        )
+        if needs or (not asked and not may_be_graph(evidence, function, place)):
+            change = ""
+        function = function.rpartition("<locals>.")[2]
+        what, stepped = _asks(evidence, asked) if asked else function, len(evidence.steps.table) > 0
+        saved = step.share * all_saved
+        yield Case(
+            saved,
+            f"Ops run one by one{(what or place) and ': '}{f'{what} ({place})' if what and place else what or place}",
+            f"{_units.percent(percent)} of the host's op time is in ops that run eagerly{' in each step' * stepped}: "
+            f"Python starts each. A graph can save what passes between them{' here' * (step.share < 1)}, and what "
+            f"nothing uses: {_units.percent(saved)} of the time.",
+            _without(evidence, asked, needing, needs)
+            if asked
+            else _NOT_EAGERLY_IN_KERAS
+            if by_keras
+            else split(function, needs)
+            if needs
+            else _traced(evidence, function, place, change),
+            place,
+            change,
+            saved=(least_saved(saved / 100 * _whole_ms(evidence)), None),
+            severity="high" if percent >= MOSTLY_EAGER_PERCENT and saved >= RULE.high else "medium",
+            of=None if stepped else "cell",
+            subject=what,
+        )
 
 
 def saved_percent(evidence: Evidence) -> float:
     """Return the share of the time that a graph can save: what passes between eager ops, and ops that it leaves out.
 
-    Between ops Python works, and none of them runs. Samples show too little of that, as they are taken when an op lets
-    Python go: the ops' own time tells more. Without samples, it is all in which no op runs.
+    Between ops Python works, and none of them runs; what makes models is no part of it. Samples show too little of
+    that, as they are taken when an op lets Python go: the ops' own time tells more. Without samples, it is all in which
+    no op runs.
     """
     calls, steps = evidence.python.calls, evidence.steps.table
     calls = calls[(calls["thread"] == "main") & ~calls["call"].astype(str).str.contains(FETCHING_OPS)]
-    own = calls[calls["library"].isin(EAGER_IN)]
+    own = calls[calls["library"].isin(EAGER_IN) & ~calls["call"].astype(str).str.contains(MAKES)]
     whole_ms = _whole_ms(evidence)
     ops_ms, needless_ms = _ops_ms(evidence)
     if calls.empty:
@@ -154,7 +160,9 @@ def _traced(evidence: Evidence, function: str, place: str, change: str) -> str:
         return decorated(evidence.code, function, change) if place else _NOT_EAGERLY
     if model := called_model(evidence.code, *line_at(place)):
         return TRACED_MODEL.format(model)
-    return decorated(evidence.code, "", "") if evidence.code.in_loop(*line_at(place)) else _INTO_ITS_OWN
+    file, line = line_at(place)
+    in_loop = is_head(evidence.code, file, line) or evidence.code.in_loop(file, line)
+    return decorated(evidence.code, "", "") if in_loop else _INTO_ITS_OWN
 
 
 def _without_eagerly(evidence: Evidence, file: str, line: int) -> tuple[str, str]:
@@ -165,48 +173,51 @@ def _without_eagerly(evidence: Evidence, file: str, line: int) -> tuple[str, str
     return place_of(file, begin or line), change
 
 
-def _step_function(evidence: Evidence) -> tuple[str, str, str]:
-    """Return the user's function that runs most of the ops, its place and the code that decorates it.
+class Step(NamedTuple):
+    """A function that runs eager ops, its place, the code that decorates it, and its ``share`` of these ops' time."""
 
-    Of functions that call one another it is the innermost with most of the time in TensorFlow, and not what Keras
-    calls: a layer that makes its variables in a graph of its own gets no gradients. Without one, the place is that of
-    the line with most time there.
+    function: str
+    place: str
+    change: str
+    share: float = 1.0
+
+
+def _step_functions(evidence: Evidence) -> list[Step]:
+    """Return the user's functions that run much of the ops, the first the one that runs most.
+
+    Of functions that call one another it is the innermost with that time, and not what Keras calls: a layer that makes
+    its variables in a graph of its own gets no gradients. Without one, the place is the loop with the line with most
+    time in TensorFlow.
     """
-    sampled = evidence.python.table, evidence.python.calls
-    table, calls = (rows[(rows["thread"] == "main") & (rows["line"] > 0)] for rows in sampled)
-    if table.empty:
-        return "", "", ""
-    in_library = calls["library"].isin(EAGER_IN)
-    running = calls[in_library] if in_library.any() else table
-    totals = table[table["function"] != "<module>"].groupby(["function", "file"], sort=False)["total_ms"].sum()
-    if in_library.any():
-        totals -= _outside_library(table, calls[in_library]).reindex(totals.index, fill_value=0.0)
-    totals = totals[~totals.index.get_level_values("function").str.endswith(OF_LAYERS)]
-    large = totals[totals >= MOSTLY_EAGER_PERCENT / 100 * float(running["self_ms"].sum())]
+    calls, rows = evidence.python.calls, evidence.python.eager
+    calls = calls[(calls["thread"] == "main") & (calls["line"] > 0)]
+    if calls.empty:
+        return [Step("", "", "")]
+    whole_ms = float(calls["eager_ms"].sum())
+    own = rows[(rows["function"] != "<module>") & ~rows["function"].str.endswith(OF_LAYERS)]
+    totals = own.groupby(["function", "file"], sort=False)["eager_ms"].sum()
+    large = totals[(totals >= _MUCH * whole_ms) & (totals > 0)]
+    called = pd.MultiIndex.from_frame(rows[["called", "called_file"]])
+    itself = (rows["called"] == rows["function"]) & (rows["called_file"] == rows["file"])
+    outer = rows[called.isin(large.index) & ~itself]
+    large = large.drop(pd.MultiIndex.from_frame(outer[["function", "file"]]), errors="ignore")
+    large = large.sort_values(ascending=False, kind="stable")
     if large.empty:
-        first = running.iloc[0]
-        return "", place_of(first["file"], first["line"]), ""
-    name, file = map(str, large.index[int(np.argmin(large))])
+        running = calls[calls["library"].isin(EAGER_IN)] if calls["library"].isin(EAGER_IN).any() else calls
+        file, line = str(running["file"].iloc[0]), int(running["line"].iloc[0])
+        loop, _ = evidence.code.loop_line(file, line)
+        return [Step("", place_of(file, line if called_model(evidence.code, file, line) or not loop else loop), "")]
+    alone = len(large) == 1 and large.iloc[0] >= MOSTLY_EAGER_PERCENT / 100 * whole_ms
+    return [
+        _step(evidence, str(name), str(file), 1.0 if alone else time_ms / whole_ms)
+        for (name, file), time_ms in zip(large.index.tolist(), large.tolist(), strict=True)
+    ]
+
+
+def _step(evidence: Evidence, name: str, file: str, share: float) -> Step:
     line = evidence.code.definition(file, name)
     place = place_of(file, line) if line else ""
-    return name, place, f"@tf.function\n{evidence.code.line(file, line)}" if line else ""
-
-
-def _outside_library(table: pd.DataFrame, in_library: pd.DataFrame) -> pd.Series[float]:
-    """Return by function and file the time that it, and what it calls, computes in Python: no op runs in it."""
-    place = ["file", "line"]
-    ops = in_library.groupby(place)["self_ms"].sum()
-    rows = table.drop_duplicates(place).set_index(place)
-    other = (rows["self_ms"] - ops.reindex(rows.index, fill_value=0.0)).clip(lower=0.0)
-    times: dict[tuple[str, str], float] = {}
-    for (file, line), time_ms in zip(other.index.tolist(), other.tolist(), strict=True):
-        at, passed = (str(file), int(line)), dict[tuple[str, int], str]()
-        while at in rows.index and at not in passed:
-            passed[at] = str(rows.at[at, "function"])
-            at = line_at(str(rows.at[at, "called_from"]))
-        for function in {(name, place[0]) for place, name in passed.items()}:
-            times[function] = times.get(function, 0.0) + time_ms
-    return pd.Series(times, dtype=np.float64)
+    return Step(name, place, f"@tf.function\n{evidence.code.line(file, line)}" if line else "", share)
 
 
 def _without(evidence: Evidence, asked: tuple[str, int], needing: str, needs: str) -> str:

@@ -7,10 +7,16 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import IN_TENSORFLOW, TRACING_MS, Case, Cases, Earlier, Evidence, Rule, in_code
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS
-from tfprof_nb.analysis.advice.rules.tracing._eager import TRACED_MODEL, decorated, split
+from tfprof_nb.analysis.advice.rules.tracing._eager import INTO_A_FUNCTION, TRACED_MODEL, decorated, split
 from tfprof_nb.analysis.advice.rules.tracing._eager_lines import MANY_OPS, called_layer, eager_ops, traceable
 from tfprof_nb.analysis.source.code import line_at, place_of
-from tfprof_nb.analysis.source.traceable import has_effects, line_makes_objects, makes_objects, uses_values
+from tfprof_nb.analysis.source.traceable import (
+    has_effects,
+    line_makes_objects,
+    loop_makes_objects,
+    makes_objects,
+    uses_values,
+)
 
 Function = tuple[str, str]  # its file and its name
 _LINE = ["file", "line"]
@@ -74,14 +80,18 @@ def _case(evidence: Evidence, of_loop: pd.DataFrame, calls: pd.DataFrame, *, out
     called_file, function = _costliest(of_loop[of_loop["line"] == line], "called_file", "called")
     function = function.rpartition(".")[2]
     defined = code.definition(called_file, function) if function else 0
-    times = calls[["eager_ms", "outside_ms"]].min(axis=1) if outside_only else of_loop["eager_ms"]
-    time_ms = float(times.sum())
     ops = eager_ops(evidence)
     many = ops.loc[(ops["file"] == file) & ops["line"].isin(of_loop["line"]), "occurrences"].sum() >= MANY_OPS
+    model = called_layer(evidence, calls[(calls["file"] == file) & (calls["line"] == line)]) if not defined else ""
+    if model:  # no other line of the loop becomes a graph
+        of_loop, calls = (rows[(rows["file"] == file) & (rows["line"] == line)] for rows in (of_loop, calls))
+    times = calls[["eager_ms", "outside_ms"]].min(axis=1) if outside_only else of_loop["eager_ms"]
+    time_ms = float(times.sum())
     makes = makes_objects(code, called_file, defined) if defined else line_makes_objects(code, file, line)
-    if not many or makes or calls.empty:
+    if not (many or model) or makes or calls.empty:
         return
-    loop, change, fix = place_of(file, line), "", decorated(code, "", "")
+    body = INTO_A_FUNCTION if loop_makes_objects(code, file, line) else decorated(code, "", "")
+    loop, change, fix = place_of(file, line), "", TRACED_MODEL.format(model) if model else body
     place = place_of(called_file, defined) if defined else loop
     what = f"{function} ({place})" if defined else loop
     if defined and traceable(evidence, called_file, function):

@@ -5,9 +5,14 @@ from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY, new_func
 from tfprof_nb.analysis.functions.retracing import GENERALISE, OF_KERAS
 
 _LATE_TRACING_FACTOR, _MEDIUM_SHARE = 3.0, 0.1
+_OF_RESULTS = ("test", "predict")  # phases of which each example counts
 _LAST_BATCH = (
     "If the last batch of an epoch of training is smaller than the others, leave it out; a dataset does with "
     "`.batch(n, drop_remainder=True)`."
+)
+_LAST_BATCH_OF_ALL = (
+    "If the last batch is smaller than the others, give a `batch_size=` that divides the number of examples, so that "
+    "none is left out."
 )
 _LAST_BATCH_OR_ELSE = (
     f"{_LAST_BATCH} Otherwise an argument of the call differs from earlier calls, such as a Python number or a shape."
@@ -44,6 +49,8 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
         return
     first, others = steps.iloc[0], len(steps) - 1
     name, differs, fix = _late_cause(evidence)
+    if steps["phase"].isin(_OF_RESULTS).all():
+        fix = fix.replace(_LAST_BATCH, _LAST_BATCH_OF_ALL)
     more = f" and {others} more step{'s' * (others > 1)}" * bool(others)
     yield Case(
         100 * share,
