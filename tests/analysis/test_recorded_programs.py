@@ -61,7 +61,8 @@ def test_all_say_one_verdict(profile, advised):
     assert said_by(input_view.headline(profile.input_pipeline)) == INPUT.get(verdict)
     labels = [figure.label for figure in answer_view.facts(profile.overview, profile.steps)]
     bound = [label.partition(": ")[2] for label in labels if "input-bound" in label]
-    assert bound == ([f"{verdict} input-bound"] if verdict in INPUT else [])
+    told = any("waits for data" in label for label in labels)  # not where steps are little of the cell
+    assert bound == ([f"{verdict} input-bound"] if told and verdict in INPUT else [])
     assert profile.to_dict()["verdict"]["input_bound"] == verdict
     assert verdict in INPUT or "input-bound" not in set(advised(profile.name)["rule"])
 

@@ -1,6 +1,7 @@
 """Grouping: XLA's own cases (`group_events_test.cc`), and the marks that win over everything else."""
 
 import numpy as np
+import pytest
 
 from builders import XSpace, forest
 from tfprof_nb.analysis.events.links import links
@@ -315,6 +316,25 @@ def test_a_slow_start_hides_no_loop():
 def test_a_with_block_is_no_loop():
     tape = [2, 3, 4, 3, 5] * 4 + [2, 6]
     assert starts(lines_of_a_cell(*tape, ops={4: "MatMul", 5: "AssignSubVariableOp"})) == [0, 5, 10, 15]
+
+
+@pytest.mark.parametrize(
+    ("gradients", "found"),
+    [
+        ([1] * 4, [0, 3, 6, 9, 13, 14]),
+        ([0] * 4, [13, 14]),  # a loop that only computes is no training
+        ([1] * 4 + [4], [13, 14]),  # as many gradients are computed elsewhere: it is one loop of two
+    ],
+)
+def test_an_eager_loop_that_trains_has_its_steps_beside_marks(gradients, found):
+    space = lines_of_a_cell(*[2, 3, 4] * 4, 2, ops={4: "MatMul"})
+    python = space.planes[0].lines[0]
+    for k, count in enumerate(gradients):
+        for one in range(count):
+            python.event("gradients train:9", start_us=30 * min(k, 4) + 21 + one, duration_ps=10, iteration=k + one)
+    for number in range(2):
+        python.event("test", start_us=130 + 10 * number, duration_us=5, step_num=number, _r=1)
+    assert starts(space) == found
 
 
 def test_of_nested_loops_the_one_that_updates_variables_has_the_steps():

@@ -11,13 +11,14 @@ from tfprof_nb.analysis.events.links import EXECUTOR, keyed, tf_data_steps
 from tfprof_nb.analysis.events.recorded_ops import recorded_ops
 from tfprof_nb.analysis.events.removals import removals
 from tfprof_nb.analysis.steps.passes import eager_passes, fetches_of
-from tfprof_nb.formats.marks import SESSION_CALL
+from tfprof_nb.formats.marks import GRADIENTS, SESSION_CALL
 
 _CALLED = "tf_function_call"  # a text of the event of a function's call from Python
 # A function that takes less than this share of the time of all calls is a side show (a metric's update, say).
 _MAIN_SHARE = 0.05
 # A function that follows itself in less than this share of its calls follows another one, if it runs often enough.
 _RARELY, _JOINED_SHARE = 0.1, 0.05
+_MOST = 0.8  # of the gradients
 # Functions beside a loop that runs op by op: far fewer calls than passes, and little of their time.
 _MORE_PASSES, _SIDE_SHARE = 2, 0.2
 
@@ -32,20 +33,28 @@ def unmarked_steps(forest: Forest, runs: Int64, unrecorded: Int64, marks: Int64)
     unrecorded
         Calls of functions without a run.
     marks
-        The marks of other steps: a pass of a loop that one begins in is none.
+        The marks of other steps, if there are any: beside them, only passes of a loop that train are steps.
     """
-    calls, passes = repeated_calls(forest, runs, unrecorded), _without(forest, eager_passes(forest), marks)
+    calls, passes = repeated_calls(forest, runs, unrecorded), eager_passes(forest)
+    if len(marks):
+        passes = _training_beside(forest, passes, marks)
     called_ps = int(forest.host.duration_ps[calls["event"].to_numpy(np.int64)].sum())
     passed_ps = int((passes["end_ps"] - passes["start_ps"]).sum())
     beside = len(passes) >= _MORE_PASSES * len(calls) and called_ps < _SIDE_SHARE * passed_ps
     return passes if beside and len(passes) else calls
 
 
-def _without(forest: Forest, passes: pd.DataFrame, marks: Int64) -> pd.DataFrame:
-    """Leave out passes in which a mark begins."""
-    starts = np.sort(forest.host.start_ps[marks])
-    begun = np.searchsorted(starts, passes["end_ps"]) - np.searchsorted(starts, passes["start_ps"])
-    return passes[begun == 0].reset_index(drop=True)
+def _training_beside(forest: Forest, passes: pd.DataFrame, marks: Int64) -> pd.DataFrame:
+    """Return the passes in which gradients are computed and no marked step begins, if most gradients are in these."""
+
+    def begun(events: Int64) -> Int64:
+        starts = np.sort(forest.host.start_ps[events])
+        return np.searchsorted(starts, passes["end_ps"]) - np.searchsorted(starts, passes["start_ps"])
+
+    computed = np.flatnonzero(forest.name_starts(GRADIENTS))
+    gradients = begun(computed)
+    trains = (gradients > 0) & (begun(marks) == 0)
+    return passes[trains & (gradients[trains].sum() >= _MOST * len(computed))].reset_index(drop=True)
 
 
 def unrecorded_calls(forest: Forest) -> Int64:
