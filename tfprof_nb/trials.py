@@ -1,5 +1,6 @@
 """The changes of a profiled cell: to try one, and to put the changed cell into the notebook."""
 
+import difflib
 import math
 import re
 import sys
@@ -102,7 +103,8 @@ def tried(change: Change, texts: Mapping[str, str], seconds: Any) -> Trial:
         )
     cells = _cells(shell, change, texts)
     _check(shell, cells)
-    variants = {name: variant(shell, name, *cells[name]) for name in (AS_IT_IS, CHANGED)}
+    lines = _lines_that_differ(cells[AS_IT_IS][1], cells[CHANGED][1])
+    variants = {name: variant(shell, name, *cells[name], lines[name]) for name in (AS_IT_IS, CHANGED)}
     print(_announcement(change, cells, seconds))  # noqa: T201
     with progress_line() as show:
         turns = take_turns(shell.user_ns, variants, float(seconds), partial(progress_bar, show))
@@ -163,6 +165,20 @@ def _cells(shell: Any, change: Change, texts: Mapping[str, str]) -> dict[str, tu
     before = [_without_magic(texts[name]) for name in above]
     after = [_without_magic(change.text), *before[1:]]
     return {AS_IT_IS: ("\n".join(before), _without_magic(cell)), CHANGED: ("\n".join(after), _without_magic(cell))}
+
+
+def _lines_that_differ(one: str, other: str) -> dict[str, int]:
+    """Return the number of the line in which the last difference between two cells begins, in each; 0 if none does."""
+    lines = one.splitlines(), other.splitlines()
+    differences = [
+        (begin, new_begin)
+        for kind, begin, _, new_begin, _ in difflib.SequenceMatcher(None, *lines, autojunk=False).get_opcodes()
+        if kind != "equal"
+    ]
+    if not differences:
+        return {AS_IT_IS: 0, CHANGED: 0}
+    ends = (min(at + 1, max(len(side), 1)) for at, side in zip(differences[-1], lines, strict=True))
+    return dict(zip((AS_IT_IS, CHANGED), ends, strict=True))
 
 
 def _above(shell: Any, first: str, texts: Mapping[str, str]) -> list[str]:

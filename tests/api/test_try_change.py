@@ -208,7 +208,6 @@ new = 3
     assert not {"new", "other"} & set(space)
 
 
-@pytest.mark.usefixtures("one_round")
 def test_iterators_and_datasets_go_on_where_they_were(shell):
     setup = """
 import tensorflow as tf
@@ -450,3 +449,26 @@ def test_a_changed_cell_goes_below(shell):
     one, _ = change("f(1)", "f(2)")
     assert put_into_notebook(one) is None
     assert shell.rl_next_input == "%%tfprofile\nf(2)"
+
+
+LONG_FIT = "model.fit(x, y, epochs=10**6, batch_size=16, verbose=0)"
+
+
+@pytest.mark.usefixtures("with_model")
+@pytest.mark.parametrize(
+    "cell",
+    [
+        f"{LONG_FIT}\nfor _ in range(3):\n    found = model.predict(x[:1], verbose=0)",
+        f"def ask(given):\n    return model.predict(given, verbose=0)\n\n{LONG_FIT}\nfound = ask(x[:1])",
+    ],
+)
+def test_a_change_that_a_run_never_comes_to_is_not_judged(cell):
+    with pytest.raises(TfprofError, match="did not come to what the change is about"):
+        try_it(cell, cell.replace("model.predict(", "model.predict_on_batch("), seconds=6)
+
+
+@pytest.mark.usefixtures("with_model")
+def test_a_change_behind_a_short_fit_is_judged():
+    cell = f"def ask(given):\n    return model.predict(given, verbose=0)\n\n{FIT}\nfound = ask(x[:1])"
+    made = try_it(cell, cell.replace("model.predict(given, verbose=0)", "model.predict_on_batch(given)"))
+    assert made.summary["results"] in ("equal", "close")

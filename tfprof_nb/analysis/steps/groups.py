@@ -192,8 +192,8 @@ def _with_steps_beside(forest: Forest, marked: Grouping, marks: Int64) -> Groupi
     Such is a loop of the user's own beside Keras' ``predict`` or ``evaluate``, which marks its steps.
     """
     runs, unrecorded = _function_runs(forest), unrecorded_calls(forest)
-    outside = (some[marked.group[some] < 0] for some in (runs, unrecorded))
-    calls = unmarked_steps(forest, *outside, marks)
+    runs, unrecorded = (some[marked.group[some] < 0] for some in (runs, unrecorded))
+    calls = unmarked_steps(forest, runs, unrecorded, marks)
     begun = forest.host.start_ps[calls["event"].to_numpy(np.int64)]
     ends = np.sort(forest.ends_ps(marks))
     last = np.append(ends, -1)[np.searchsorted(ends, begun, side="right") - 1]

@@ -54,7 +54,8 @@ def _training_beside(forest: Forest, passes: pd.DataFrame, marks: Int64) -> pd.D
     computed = np.flatnonzero(forest.name_starts(GRADIENTS))
     gradients = begun(computed)
     trains = (gradients > 0) & (begun(marks) == 0)
-    return passes[trains & (gradients[trains].sum() >= _MOST * len(computed))].reset_index(drop=True)
+    most = gradients[trains].sum() >= _MOST * len(computed)
+    return passes.iloc[np.flatnonzero(trains & most)].reset_index(drop=True)
 
 
 def unrecorded_calls(forest: Forest) -> Int64:

@@ -14,7 +14,7 @@ from typing import Any
 
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.capture.trial.state import names_in
-from tfprof_nb.capture.trial.steps import COUNT_PASS
+from tfprof_nb.capture.trial.steps import COUNT_PASS, REACHED
 
 LAST_VALUE = "__tfprof_nb_last__"
 _MAGIC_CALLS = ("run_line_magic", "run_cell_magic", "system", "getoutput", "getcaller", "set_next_input")
@@ -41,6 +41,8 @@ class Variant:
         The names that it binds, and all that it uses.
     passes
         The heads of its loops, by number.
+    tells_reach
+        Whether a run tells that it reached what differs between the cells.
     """
 
     before: CodeType | None
@@ -48,6 +50,7 @@ class Variant:
     stored: frozenset[str]
     used: frozenset[str]
     passes: tuple[str, ...]
+    tells_reach: bool = False
 
     @property
     def codes(self) -> list[CodeType]:
@@ -55,8 +58,8 @@ class Variant:
         return [self.code, *([self.before] if self.before else [])]
 
 
-def variant(shell: Any, name: str, before: str, text: str) -> Variant:
-    """Compile a cell, and cells above it, for a trial.
+def variant(shell: Any, name: str, before: str, text: str, line: int = 0) -> Variant:
+    """Compile a cell, and cells above it, for a trial. The other cell differs at a line; 0: only above.
 
     Raises
     ------
@@ -72,6 +75,7 @@ def variant(shell: Any, name: str, before: str, text: str) -> Variant:
         used |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     if cell.body and isinstance(last := cell.body[-1], ast.Expr):
         cell.body[-1] = ast.copy_location(ast.Assign([ast.Name(LAST_VALUE, ast.Store())], last.value), last)
+    reached = line > 0 and _mark_reached(cell.body, line, _function_at(cell, line))
     cell.body = _marked(cell.body, passes)
     code = _compiled(shell, cell, text, name)
     return Variant(
@@ -80,6 +84,7 @@ def variant(shell: Any, name: str, before: str, text: str) -> Variant:
         frozenset(stored),
         frozenset(used | names_in(code)),
         tuple(passes),
+        reached,
     )
 
 
@@ -192,6 +197,35 @@ def _needed(table: symtable.SymbolTable) -> Iterator[str]:
             yield one.get_name()
     for child in table.get_children():
         yield from _needed(child)
+
+
+def _function_at(tree: ast.Module, line: int) -> str:
+    """Return the name of the outermost function with a line; empty if it is in none."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+            if first <= line <= (node.end_lineno or node.lineno):
+                return node.name
+    return ""
+
+
+def _mark_reached(body: list[ast.stmt], line: int, function: str) -> bool:
+    """Put a call that tells of it before the statements with a line, or that use a function; return whether any is."""
+    found = False
+    for at, statement in reversed([*enumerate(body)]):
+        if isinstance(statement, _SCOPES):
+            continue
+        parts = [statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())]
+        blocks = [getattr(part, name, None) for part in parts for name in ("body", "orelse", "finalbody")]
+        inside = [_mark_reached(block, line, function) for block in blocks if isinstance(block, list)]
+        within = statement.lineno <= line <= (statement.end_lineno or statement.lineno)
+        uses = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+        if not any(inside) and (function in uses if function else within):
+            call = ast.Call(ast.Name(COUNT_PASS, ast.Load()), [ast.Constant(REACHED)], [])
+            body.insert(at, ast.copy_location(ast.Expr(call), statement))
+            found = True
+        found |= any(inside)
+    return found
 
 
 def _marked(body: list[ast.stmt], passes: list[str]) -> list[ast.stmt]:

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from tfprof_nb.formats.marks import PHASES
 
 MARK, UPDATE, CALL, PASS = "mark", "update", "call", "pass"
 COUNT_PASS = "__tfprof_nb_pass__"  # noqa: S105 - the name of what counts passes of loops
+REACHED = -1  # instead of a pass: the run is where the cells differ
 MIN_STEPS = 5  # that tell a pace
 _GRACE_S = 2.0
 _MAX_LOGS = 2_000
@@ -49,6 +50,8 @@ class Steps:
         For each kind of step, the times at which steps ended, and how many had ended then.
     logs
         What Keras told after training steps, by number, and after epochs: tensors or numbers by name.
+    has_reached
+        Whether the run came to where the cells differ, if it tells that.
     per_epoch, planned_epochs
         How many training steps an epoch has, if Keras knew it, and how many epochs ``fit`` was asked for.
     """
@@ -58,7 +61,7 @@ class Steps:
         self.logs, self.epochs = dict[int, Any](), list[Any]()
         self.per_epoch: int | None = None
         self.planned_epochs = 1
-        self.is_ended = False
+        self.is_ended = self.has_reached = False
         self._limit, self._in_batch, self._batch = limit, False, dict[str, int]()
         self._thread, self._begun = threading.get_ident(), time.perf_counter()
 
@@ -73,6 +76,13 @@ class Steps:
         over = spent > limit.seconds and (done >= MIN_STEPS or spent > limit.longest_s)
         if (over and not self._in_batch) or (kind == limit.kind and done >= limit.steps):
             self.end()
+
+    def begin_pass(self, number: int, passes: Sequence[str]) -> None:
+        """Note that a pass of a loop begins, or that the run is where the cells differ."""
+        if number == REACHED:
+            self.has_reached = True
+        else:
+            self.add(f"{PASS} {passes[number]}")
 
     def end(self) -> None:
         """End the run."""

@@ -175,6 +175,11 @@ class Stage:
             self._execute(variant.code, steps, variant.passes)
             wait_for_devices()
             seconds = time.perf_counter() - begun
+        if steps.is_ended and variant.tells_reach and not steps.has_reached:
+            raise TfprofError(
+                f"The cell {name} did not come to what the change is about in {seconds:.0f} s, its part of the time. "
+                "Give more (seconds=), or profile a shorter cell."
+            )
         run = Run(name, round_, begun, seconds, not steps.is_ended, steps, {}, examples)
         used = {*variant.stored, *(variant.used & set(self._namespace)), LAST_VALUE}
         run.values = outcomes(steps, self._namespace, used, self._state.bindings)
@@ -182,7 +187,7 @@ class Stage:
         return run
 
     def _execute(self, code: Any, steps: Steps, passes: Sequence[str]) -> None:
-        self._namespace[COUNT_PASS] = lambda number: steps.add(f"{PASS} {passes[number]}")
+        self._namespace[COUNT_PASS] = lambda number: steps.begin_pass(number, passes)
         with suppress(Ended):
             exec(code, self._namespace)  # noqa: S102 - that is what a cell is for
 
