@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,7 @@ _OF_A_RUN = (
     "peak_memory_bytes",
     "other_processors",
 )
-_ALIKE, _MOST_COMPARED = 0.8, 50
+_ALIKE, MOST_COMPARED = 0.8, 50  # runs before
 _WORTH_SAYING = 1.25
 _MIN_INTERVALS = 24
 _BUSY = 0.5  # of a processor, or as much again: other programs take it
@@ -103,7 +104,7 @@ def history(cells: Sequence[WatchedCell], damaged: int = 0) -> History:
     """
     timelines = {run: pd.DataFrame(cell.intervals, columns=list(Interval.__dataclass_fields__)).astype(float)
                  for run, cell in enumerate(cells)}  # fmt: skip
-    compared = [_earlier(cells, run) for run in range(len(cells))]
+    compared = [earlier(cells, run) for run in range(len(cells))]
     rows = [_row(cell, timelines[run]) for run, cell in enumerate(cells)]
     table = pd.DataFrame(rows, columns=_OF_A_RUN).rename_axis("run")
     table["compared_to"] = pd.array(compared, dtype="Int64")
@@ -155,18 +156,20 @@ def _typical(timeline: pd.DataFrame, column: str) -> float:
     return float(known[column].to_numpy()[np.searchsorted(counts, counts[-1] / 2)])
 
 
-def _earlier(cells: Sequence[WatchedCell], run: int) -> int | None:
+def earlier(cells: Sequence[WatchedCell], run: int) -> int | None:
     """Return the newest earlier run of the same cell: with the same text, else with nearly the same."""
-    candidates = range(run - 1, max(-1, run - 1 - _MOST_COMPARED), -1)
+    candidates = range(run - 1, max(-1, run - 1 - MOST_COMPARED), -1)
     text = cells[run].text
     for before in candidates:
         if cells[before].text == text:
             return before
-    for before in candidates:
-        alike = difflib.SequenceMatcher(None, cells[before].text, text, autojunk=False)
-        if alike.real_quick_ratio() >= _ALIKE and alike.quick_ratio() >= _ALIKE and alike.ratio() >= _ALIKE:
-            return before
-    return None
+    return next((before for before in candidates if _are_alike(cells[before].text, text)), None)
+
+
+@lru_cache(4096)
+def _are_alike(one: str, other: str) -> bool:
+    alike = difflib.SequenceMatcher(None, one, other, autojunk=False)
+    return alike.real_quick_ratio() >= _ALIKE and alike.quick_ratio() >= _ALIKE and alike.ratio() >= _ALIKE
 
 
 def _times_as_long(table: pd.DataFrame, run: int, before: int) -> float:

@@ -13,7 +13,7 @@ from typing import Any
 from markupsafe import escape
 
 from tfprof_nb._errors import TfprofError
-from tfprof_nb.analysis.watched_cells import History, history
+from tfprof_nb.analysis.watched_cells import MOST_COMPARED, History, earlier, history
 from tfprof_nb.api.session import LOGDIR, running
 from tfprof_nb.capture.watched_cells import Watcher
 from tfprof_nb.formats.files import local_path
@@ -45,8 +45,8 @@ class Watch:
         self._watcher.begin_cell(str(getattr(info, "raw_cell", None) or ""))
 
     def _end_cell(self, result: Any = None) -> None:
-        number = getattr(result, "execution_count", None)
-        self._watcher.end_cell(f"In[{number}]" if number else "the cell")
+        number = getattr(result, "execution_count", None) or self._shell.execution_count
+        self._watcher.end_cell(f"In[{number}]")
 
     def _ended(self, cell: WatchedCell) -> None:
         try:
@@ -55,11 +55,14 @@ class Watch:
             warnings.warn(f"The history of this cell could not be written: {error}.", stacklevel=2)
             return
         if not self.quiet:
-            _say(" ".join(view.sentences(found := self.history, found.summary["newest"])))
+            cells, _ = read_cells(self.folder, MOST_COMPARED + 1)
+            before = earlier(cells, len(cells) - 1)
+            found = history(cells[-1:] if before is None else [cells[before], cells[-1]])
+            _say(" ".join(view.sentences(found, found.summary["newest"])))
 
     @property
     def history(self) -> History:
-        """The runs of training cells up to now: the result whose table, summary and notes the watch has."""
+        """The runs of training cells up to now."""
         found = history(*read_cells(self.folder))
         return found.shown_by(partial(Content, "Training cells", view.panels(found)))
 
@@ -67,20 +70,6 @@ class Watch:
     def table(self) -> Any:
         """A row for each run of a training cell (`History`)."""
         return self.history.table
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """How many runs and cells there are, and the newest run."""
-        return self.history.summary
-
-    @property
-    def notes(self) -> list[str]:
-        """What is missing."""
-        return self.history.notes
-
-    def view(self) -> Any:
-        """Return the widget that shows the history."""
-        return self.history.view()
 
     def stop(self) -> None:
         """Watch no more. The history stays in its folder."""

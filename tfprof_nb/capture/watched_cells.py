@@ -63,15 +63,16 @@ class Watcher:
             self._text, self._began, self._batch = text, time.time(), 0
             self._times.begin_anew()
             self._intervals, self._cell = _Intervals(), threading.Event()
-            threading.Thread(
-                target=self._look, args=(self._times, self._cell), name="tfprof_nb watch", daemon=True
-            ).start()
+            looking = (self._times, self._cell)
+            self._thread = threading.Thread(target=self._look, args=looking, name="tfprof_nb watch", daemon=True)
+            self._thread.start()
 
     def end_cell(self, label: str) -> None:
         """The cell has ended; if it trained, `ended` gets it."""
         if self._cell.is_set() or self._times is None:
             return
         self._cell.set()
+        self._thread.join()
         self._intervals.add(self._times)
         if self._times.count:
             run = WatchedCell(

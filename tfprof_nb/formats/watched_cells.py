@@ -81,12 +81,12 @@ def append_cell(folder: Path, cell: WatchedCell) -> None:
         file.write(f"{line}\n")
 
 
-def read_cells(folder: Path) -> tuple[list[WatchedCell], int]:
-    """Return the newest runs of the history in a folder, oldest first, and how many lines are damaged."""
+def read_cells(folder: Path, most: int = _MAX_LINES) -> tuple[list[WatchedCell], int]:
+    """Return the newest runs of the history in a folder, oldest first, and how many of their lines are damaged."""
     try:
         with (folder / WATCHED_CELLS).open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _MAX_BYTES))
-            lines = file.read().splitlines()[-_MAX_LINES:]
+            lines = file.read().splitlines()[-most:]
     except OSError:
         return [], 0
     cells = [cell for cell in map(_read, lines) if cell]
