@@ -81,7 +81,7 @@ def test_steps_that_become_slower_have_a_beginning_and_a_cause():
 
 def test_a_typical_step_is_that_of_most_steps():
     run = cell()
-    run.intervals[0].step_ms, run.intervals[0].steps = 900.0, 1  # the first traces
+    run.intervals[0] = run.intervals[0]._replace(step_ms=900.0, steps=1)  # the first traces
     assert history([run]).table["step_ms"][0] == 2.0
 
 

@@ -56,8 +56,7 @@ def test_a_cell_that_became_slower_says_so_below_it_unless_it_is_to_be_quiet(run
     shown = run(TRAIN.format(8))
     assert shown == ""
     (kept,), _ = read_cells(tmp_path / "tfprof_logs")
-    for interval in kept.intervals:
-        interval.step_ms /= 1000
+    kept.intervals = [each._replace(step_ms=each.step_ms / 1000) for each in kept.intervals]
     append_cell(tmp_path / "tfprof_logs", kept)
     assert "times as long per example as at" in run(TRAIN.format(8))
     run("tp.watch(quiet=True)")

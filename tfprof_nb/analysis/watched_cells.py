@@ -102,8 +102,10 @@ def history(cells: Sequence[WatchedCell], damaged: int = 0) -> History:
         ``times_as_long`` is the time per example, or per step, beside that of run ``compared_to``. The summary has
         ``runs``, ``cells`` and ``newest``, a run.
     """
-    timelines = {run: pd.DataFrame(cell.intervals, columns=list(Interval.__dataclass_fields__)).astype(float)
-                 for run, cell in enumerate(cells)}  # fmt: skip
+    timelines = {
+        run: pd.DataFrame(cell.intervals, columns=list(Interval._fields)).astype(float)
+        for run, cell in enumerate(cells)
+    }
     compared = [earlier(cells, run) for run in range(len(cells))]
     rows = [_row(cell, timelines[run]) for run, cell in enumerate(cells)]
     table = pd.DataFrame(rows, columns=_OF_A_RUN).rename_axis("run")

@@ -116,7 +116,7 @@ def watch(logdir: str | os.PathLike[str] | None = None, *, quiet: bool = False) 
     Notes
     -----
     A step is one of Keras' ``fit`` and ``train_on_batch``, or of ``tfprof_nb.step``; in a cell without these, a pass of
-    a loop that takes batches from a dataset. Watching costs about 10 µs a step, and a look at the process once a
+    a loop that takes batches from a dataset. Watching costs about 4 µs a step, and a look at the process once a
     second.
 
     Examples

@@ -4,15 +4,15 @@ import json
 import math
 import os
 from contextlib import suppress
-from dataclasses import asdict, astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 WATCHED_CELLS = "watched_cells.jsonl"
-_MAX_LINES, _MAX_BYTES = 1000, 64 << 20
+_MAX_LINES, _MAX_BYTES = 300, 64 << 20
 
 
-@dataclass
-class Interval:
+class Interval(NamedTuple):
     """What happened in one interval of a cell's time.
 
     Attributes
@@ -76,7 +76,7 @@ def append_cell(folder: Path, cell: WatchedCell) -> None:
         It cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    line = json.dumps(asdict(cell) | {"intervals": [astuple(one) for one in cell.intervals]})
+    line = json.dumps(vars(cell))
     with (folder / WATCHED_CELLS).open("a", encoding="utf-8") as file:
         file.write(f"{line}\n")
 
@@ -98,12 +98,7 @@ def _read(line: bytes) -> WatchedCell | None:
     with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
         content = json.loads(line)
         cell = WatchedCell(**content | {"intervals": [Interval(*row) for row in content["intervals"]]})
-        numbers = [
-            cell.began,
-            cell.seconds,
-            cell.batch,
-            *(one or 0 for each in cell.intervals for one in astuple(each)),
-        ]
+        numbers = [cell.began, cell.seconds, cell.batch, *(one or 0 for each in cell.intervals for one in each)]
         if all(map(math.isfinite, numbers)):
             return replace(cell, cell=str(cell.cell), text=str(cell.text), versions=dict(cell.versions))
     return None
