@@ -26,7 +26,7 @@ from tfprof_nb.analysis.steps.activities import Activity, classify, tracing_span
 from tfprof_nb.analysis.steps.groups import Grouping
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.decode.sections.python import PythonStacks
-from tfprof_nb.formats.marks import CALLBACK, SESSION_CALL
+from tfprof_nb.formats.marks import CALLBACK
 from tfprof_nb.formats.xspace import DISPATCH
 
 _OF_STEPS = ["in_steps_ms", "between_steps_ms", "outside_ms", "waiting_ms", "ops_ms", "nothing_ms"]
@@ -282,17 +282,15 @@ def _with_activity(samples: pd.DataFrame, forest: Forest, grouping: Grouping, sp
 
 
 def _shares_of_ops(forest: Forest, samples: pd.DataFrame, ops: Bools) -> Floats:
-    """Return how much of each sample ops ran: in unrecorded runs of sessions as much as in recorded ones.
+    """Return how much of each sample ops ran: where ops are not recorded, as much as in recorded ones of its stack.
 
-    ``ops`` says it of all other samples.
+    ``ops`` says it of samples where they are. A stack without such samples has the mean of all.
     """
-    calls = np.flatnonzero(forest.named(SESSION_CALL))
-    start, end = forest.host.start_ps[calls], forest.ends_ps(calls)
-    unrecorded = ~forest.once(recorded_ops).hold(start, end)
-    left = covered_at(start[unrecorded], end[unrecorded], samples["at_ps"].to_numpy(np.int64))
+    at = samples["at_ps"].to_numpy(np.int64)
+    left = ~forest.once(recorded_ops).hold(at, at) & ~ops
     ran = pd.Series(ops, samples.index, dtype=float)
     of_stack = ran[~left].groupby(samples["stack"][~left]).mean()
-    shares: Floats = ran.mask(left, samples["stack"].map(of_stack).fillna(0.0)).to_numpy()
+    shares: Floats = ran.mask(left, samples["stack"].map(of_stack).fillna(ran[~left].mean())).fillna(0.0).to_numpy()
     return shares
 
 

@@ -21,6 +21,7 @@ from typing import Any
 from tfprof_nb.capture.marks import newest_owner
 from tfprof_nb.capture.patching import replaced
 from tfprof_nb.capture.tensorflow import iterator_class, trace_class
+from tfprof_nb.capture.ticker import Ticker
 from tfprof_nb.capture.trace_level import MARKS, NOTHING, OPS, can_change_level, set_level
 from tfprof_nb.capture.watched_calls import watched_calls
 from tfprof_nb.capture.watched_steps import watched_steps
@@ -113,7 +114,7 @@ class Detail:
         self._explained_s = 0.0  # since ops are recorded: how long functions and fetching data took
         self.is_active = self.is_open = self._leaves_out_runtime = self._opens_no_more = False
         self.marks = 0
-        self._ended = threading.Event()
+        self._ticker = Ticker(self._poll, _POLL_S, "detail")
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -141,16 +142,16 @@ class Detail:
             self._recorded_s = self._next_look = self._explained_s = self._stepped_at = 0.0
             self._leaves_out_runtime = self._opens_no_more = False
             self.marks = 0
-            self.is_active, self._ended = can_change_level(), threading.Event()
+            self.is_active, self._ticker = can_change_level(), Ticker(self._poll, _POLL_S, "detail")
             if self.is_active:
                 self.is_open, self._opened_at = True, self._began_at
                 self._steps_left: int | None = None
-                threading.Thread(target=self._poll, args=(self._ended,), name="tfprof_nb detail", daemon=True).start()
+                self._ticker.start()
 
     def end(self) -> None:
         """End; the profiler is about to."""
         with self._lock:
-            self._ended.set()
+            self._ticker.end()
             if self._lets_in:
                 set_level(MARKS)
             self.is_active = self.is_open = False
@@ -389,11 +390,11 @@ class Detail:
             whole = tells is max(one.tells for one in kinds if one.tells is not _Tells.CALLS)
         return whole and all(one.is_known for one in kinds if one.tells >= tells or one.tells is _Tells.CALLS)
 
-    def _poll(self, ended: threading.Event) -> None:
-        while not ended.wait(_POLL_S):
+    def _poll(self, ticker: Ticker) -> None:
+        for _ in ticker:
             with self._lock:
                 now = time.monotonic()
-                if self.is_open or ended.is_set():
+                if self.is_open or ticker.ended:
                     continue
                 if now > self._marked_until:
                     self._open(steps=0)

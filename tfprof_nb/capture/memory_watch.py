@@ -7,7 +7,6 @@ allocate. Where ops are recorded in windows, only growth within the windows coun
 
 import os
 import statistics
-import threading
 import time
 from collections.abc import Callable
 from itertools import pairwise
@@ -16,6 +15,7 @@ import psutil
 
 from tfprof_nb._memory import free_bytes
 from tfprof_nb.capture.detail import Detail
+from tfprof_nb.capture.ticker import Ticker
 from tfprof_nb.formats.sidecar import SHORT_OF_MEMORY, TOO_LARGE, Stopped
 
 MOST_BYTES = 1 << 30
@@ -56,25 +56,25 @@ class MemoryWatch:
 
     def __init__(self, stop: Callable[[Stopped], None], detail: Detail | None, *, bounded: bool) -> None:
         self._stop, self._detail, self._bounded = stop, detail, bounded
-        self._ended = threading.Event()
+        self._ticker = Ticker(self._watch, _INTERVAL_S, "memory")
         self.events_bytes = 0
 
     def begin(self) -> None:
         """Begin to watch."""
         self.end()
-        self._ended, self.events_bytes = threading.Event(), 0
-        threading.Thread(target=self._watch, args=(self._ended,), name="tfprof_nb memory", daemon=True).start()
+        self._ticker, self.events_bytes = Ticker(self._watch, _INTERVAL_S, "memory"), 0
+        self._ticker.start()
 
     def end(self) -> None:
         """End watching."""
-        self._ended.set()
+        self._ticker.end()
 
-    def _watch(self, ended: threading.Event) -> None:
+    def _watch(self, ticker: Ticker) -> None:
         process, began = psutil.Process(), time.monotonic()
         reserve = min(_RESERVE_BYTES, int(psutil.virtual_memory().total * _RESERVE_SHARE))
         detail = self._detail if self._detail and self._detail.is_active else None
         held, in_windows = [process.memory_info().rss], [0]
-        while not ended.wait(_INTERVAL_S):
+        for _ in ticker:
             held.append(process.memory_info().rss)
             seconds = time.monotonic() - began
             if detail is None:
@@ -90,7 +90,7 @@ class MemoryWatch:
                 why = TOO_LARGE
             else:
                 continue
-            if not ended.is_set():
+            if not ticker.ended:
                 self._stop(Stopped(why=why, seconds=round(seconds, 1)))
             return
 

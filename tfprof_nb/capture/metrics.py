@@ -3,7 +3,6 @@
 A thread reads them on the clock of the profile, nanoseconds since 1970.
 """
 
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 import psutil
 
 from tfprof_nb.capture.sidecar import Gather
+from tfprof_nb.capture.ticker import Ticker
 from tfprof_nb.formats.sidecar import PEAK_MEMORY, RESIDENT_MEMORY, SamplesSection, Series
 
 MEMORY_INTERVAL_S = 0.05
@@ -109,25 +109,26 @@ def _sampled(quantities: Sequence[Quantity], interval_s: float) -> Iterator[Gath
         sampler.end()
 
 
-class _Sampler(threading.Thread):
+class _Sampler:
     """Reads quantities again and again, without those that cannot be read the first time."""
 
     def __init__(self, quantities: Sequence[Quantity], interval_s: float) -> None:
-        super().__init__(name="tfprof_nb sampler", daemon=True)
         first = [(quantity, _value(quantity)) for quantity in quantities]
         self._quantities = [quantity for quantity, value in first if value is not None]
         values = [None if quantity.since_last else value for quantity, value in first if value is not None]
         self._samples: list[tuple[int, list[float | None]]] = [(time.time_ns(), values)]
-        self._interval_s = interval_s
-        self._ended = threading.Event()
+        self._ticker = Ticker(self._watch, interval_s, "sampler")
 
-    def run(self) -> None:
-        while not self._ended.wait(self._interval_s):
+    def start(self) -> None:
+        self._ticker.start()
+
+    def _watch(self, ticker: Ticker) -> None:
+        for _ in ticker:
             self._samples.append((time.time_ns(), [_value(quantity) for quantity in self._quantities]))
 
     def end(self) -> None:
-        self._ended.set()
-        self.join()
+        self._ticker.end()
+        self._ticker.join()
 
     def gather(self) -> SamplesSection:
         """End sampling, and return the section."""

@@ -26,6 +26,7 @@ from tfprof_nb.capture.function_loops import function_loops, gradients
 from tfprof_nb.capture.graphs.interning import Interned
 from tfprof_nb.capture.graphs.source_lines import MAGICS, is_users, texts_of
 from tfprof_nb.capture.sidecar import Gather
+from tfprof_nb.capture.ticker import Ticker
 from tfprof_nb.formats.sidecar import PythonSection
 
 INTERVAL_S = 0.005
@@ -58,38 +59,42 @@ def python_stacks(interval_s: float = INTERVAL_S) -> Iterator[Gather]:
         sys.setswitchinterval(switch_s)
 
 
-class _Sampler(threading.Thread):
+class _Sampler:
     """Samples stacks until it is ended. Equal stacks are stored once."""
 
     def __init__(self, thread: int, interval_s: float) -> None:
-        super().__init__(name="tfprof_nb Python stacks", daemon=True)
-        self._main, self._interval_s = thread, interval_s
-        self._ended = threading.Event()
+        self._main = thread
+        self._ticker = Ticker(self._watch, interval_s, "Python stacks")
         self._numbers: dict[tuple[tuple[int, int], ...], int] = {}  # by identity: to hash a code object is slow
         self._stacks: list[tuple[Instruction, ...]] = []  # which keeps the code, and its identity, alive
         self._samples: list[tuple[int, int, int, int]] = []  # time (ns since 1970), thread, stack, how late (ns)
         self._others: set[int] = set()  # threads that feed nothing
 
-    def run(self) -> None:
-        wait = self._ended.wait
+    def start(self) -> None:
+        self._ticker.start()
+
+    def _watch(self, ticker: Ticker) -> None:
         self._others.add(threading.get_ident())
-        interval_ns, waits_since = round(self._interval_s * 1e9), time.perf_counter_ns()
-        while not wait(self._interval_s):
+        interval_ns, waits_since = round(ticker.interval_s * 1e9), time.perf_counter_ns()
+        for _ in ticker:
             # Code in C that keeps the interpreter's lock, such as json.loads, lets no sample be taken in time.
             late = time.perf_counter_ns() - waits_since - interval_ns
-            now = time.time_ns()
-            self._add(now, self._main, stack_of(self._main), late)
-            threads = _threads()
-            self._others &= threads
-            for thread in threads - self._others - {self._main}:
-                stack = stack_of(thread)
-                in_pool = _passes(stack, _POOLS)
-                feeds = bool(stack) and stack[-1][0].co_filename.endswith(_FEEDERS)
-                if feeds or (in_pool and _passes(stack, _BATCH_MAKERS)):
-                    self._add(now, thread, stack, late)
-                elif not in_pool:  # whose threads may feed later
-                    self._others.add(thread)
+            self._sample(late)
             waits_since = time.perf_counter_ns()
+
+    def _sample(self, late: int) -> None:
+        now = time.time_ns()
+        self._add(now, self._main, stack_of(self._main), late)
+        threads = _threads()
+        self._others &= threads
+        for thread in threads - self._others - {self._main}:
+            stack = stack_of(thread)
+            in_pool = _passes(stack, _POOLS)
+            feeds = bool(stack) and stack[-1][0].co_filename.endswith(_FEEDERS)
+            if feeds or (in_pool and _passes(stack, _BATCH_MAKERS)):
+                self._add(now, thread, stack, late)
+            elif not in_pool:  # whose threads may feed later
+                self._others.add(thread)
 
     def _add(self, now: int, thread: int, stack: tuple[Instruction, ...], late: int) -> None:
         number = self._numbers.setdefault(tuple([(id(code), at) for code, at in stack]), len(self._stacks))
@@ -98,9 +103,9 @@ class _Sampler(threading.Thread):
         self._samples.append((now, thread, number, max(late, 0)))
 
     def end(self) -> None:
-        self._ended.set()
-        if self.is_alive():
-            self.join()
+        self._ticker.end()
+        if self._ticker.is_alive():
+            self._ticker.join()
 
     def gather(self) -> PythonSection:
         """End, and return the section (docs/sidecar.md)."""
@@ -119,7 +124,7 @@ class _Sampler(threading.Thread):
         threads = Interned[int]()
         threads.number(self._main)
         return PythonSection(
-            interval_ns=round(self._interval_s * 1e9),
+            interval_ns=round(self._ticker.interval_s * 1e9),
             functions={
                 "name": strings.numbers(name for name, _ in functions.values()),
                 "file": strings.numbers(file for _, file in functions.values()),
@@ -163,13 +168,8 @@ def _once(call: Callable[[], Any]) -> Iterator[Any]:
 
 
 def _uncollected(values: Iterable[Any]) -> tuple[Any, ...]:
-    """Return the values, read while no collection of garbage can start, by one call in C."""
-    if sys.version_info >= (3, 12):  # which collects between instructions only
-        return tuple(values)
-    found = tuple(chain(_once(gc.isenabled), _once(gc.disable), values, _once(gc.enable)))
-    if not found[0]:
-        gc.disable()
-    return found[2:-1]
+    """Return the values, read by one call in C while no collection of garbage can start: ticks allow it again."""
+    return tuple(chain(_once(gc.disable), values))[1:]
 
 
 def _is_written(name: str, file: str) -> bool:

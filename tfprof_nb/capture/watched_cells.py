@@ -23,6 +23,7 @@ from tfprof_nb.capture.marks import is_open
 from tfprof_nb.capture.patching import replaced
 from tfprof_nb.capture.step_times import StepTimes, step_times
 from tfprof_nb.capture.tensorflow import iterator_class
+from tfprof_nb.capture.ticker import Ticker
 from tfprof_nb.capture.watched_steps import T, watched_steps
 from tfprof_nb.formats.marks import PHASES
 from tfprof_nb.formats.watched_cells import Interval, WatchedCell
@@ -46,14 +47,14 @@ class Watcher:
 
     def __init__(self, ended: Callable[[WatchedCell], None], waits: Callable[[], bool]) -> None:
         self._ended, self._waits = ended, waits
-        self._changes, self._cell = ExitStack(), threading.Event()
+        self._changes, self._cell = ExitStack(), Ticker(lambda _: None, _INTERVAL_S, "watch")
         self._times: StepTimes | None = None
         self._batch = 0
         self._intervals = _Intervals()
 
     def begin_cell(self, text: str) -> None:
         """A cell begins. Keras and TensorFlow are watched once a cell has imported them, or is about to."""
-        self._cell.set()
+        self._cell.end()
         if self._times is None and not self._waits():
             if "tensorflow" not in sys.modules and "keras" not in sys.modules and not _OF_TENSORFLOW.search(text):
                 return
@@ -62,17 +63,16 @@ class Watcher:
         if self._times:
             self._text, self._began, self._batch = text, time.time(), 0
             self._times.begin_anew()
-            self._intervals, self._cell = _Intervals(), threading.Event()
-            looking = (self._times, self._cell)
-            self._thread = threading.Thread(target=self._look, args=looking, name="tfprof_nb watch", daemon=True)
-            self._thread.start()
+            self._intervals = _Intervals()
+            self._cell = Ticker(functools.partial(self._look, self._times), _INTERVAL_S, "watch")
+            self._cell.start()
 
     def end_cell(self, label: str) -> None:
         """The cell has ended; if it trained, `ended` gets it."""
-        if self._cell.is_set() or self._times is None:
+        if self._cell.ended or self._times is None:
             return
-        self._cell.set()
-        self._thread.join()
+        self._cell.end()
+        self._cell.join()
         self._intervals.add(self._times)
         if self._times.count:
             run = WatchedCell(
@@ -89,7 +89,7 @@ class Watcher:
 
     def stop(self) -> None:
         """Leave Keras and TensorFlow as they were."""
-        self._cell.set()
+        self._cell.end()
         self._changes.close()
         self._times = None
 
@@ -102,10 +102,11 @@ class Watcher:
     def _took(self, examples: int) -> None:
         self._batch = self._batch or examples
 
-    def _look(self, times: StepTimes, ended: threading.Event) -> None:
-        while not ended.wait(self._intervals.length_s):
+    def _look(self, times: StepTimes, ticker: Ticker) -> None:
+        for _ in ticker:
             if times.count:
                 self._intervals.add(times)
+                ticker.interval_s = self._intervals.length_s
 
 
 class _Intervals:

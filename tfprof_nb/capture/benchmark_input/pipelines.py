@@ -57,7 +57,8 @@ class Pipeline:
 
 def is_dataset(data: Any) -> bool:
     """Whether it is a tf.data dataset of one process, without importing TensorFlow to ask."""
-    return hasattr(data, "element_spec") and hasattr(data, "_inputs") and hasattr(data, "_variant_tensor")
+    kind = type(data)  # of an object, asking may run any code: lazy modules import something
+    return all(hasattr(kind, name) for name in ("element_spec", "_inputs", "_variant_tensor"))
 
 
 def pipeline_of(dataset: Any) -> Pipeline:
