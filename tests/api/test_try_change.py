@@ -2,6 +2,7 @@
 
 import random
 import signal
+import sys
 import threading
 from pathlib import Path
 
@@ -265,6 +266,24 @@ def test_an_extension_that_is_loaded_stands_in_no_trials_way(shell):
     run(shell, "%load_ext storemagic\nx = 1")
     made = try_it("%load_ext storemagic\ny = x + 1", "%load_ext storemagic\ny = x + 2")
     assert made.summary["rounds"]
+
+
+@pytest.mark.usefixtures("one_round")
+def test_objects_that_import_when_they_are_asked_are_left_alone(shell):
+    setup = """
+import sys
+class Lazy:
+    def __getattr__(self, name):
+        raise ModuleNotFoundError(f"asked for {name}")
+lazy = {"one": Lazy()}
+sys.modules["lazy"] = lazy["one"]
+"""
+    cell = "y = len(lazy), sys.maxsize"
+    run(shell, setup)
+    try:
+        assert try_it(cell, f"{cell}\nz = 1").summary["rounds"]
+    finally:
+        del sys.modules["lazy"]
 
 
 @pytest.mark.parametrize(

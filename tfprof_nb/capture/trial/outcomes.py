@@ -43,7 +43,7 @@ def outcomes(steps: Steps, namespace: Mapping[str, Any], names: Iterable[str], b
 def _of(name: str, value: Any) -> tuple[str, list[Any] | None]:
     kinds = {kind.__name__ for kind in type(value).__mro__ if kind.__module__.startswith(("keras.", "tensorflow."))}
     told = "the last line" if name == LAST_VALUE else f"`{name}`"
-    if kinds & {"Trainer", "Layer", "Module"} and hasattr(value, "variables"):
+    if kinds & {"Trainer", "Layer", "Module"}:
         with suppress(Exception):  # a model without weights
             return f"weights of {told}", [each.numpy() for each in value.variables if _is_weight(each)]
         return told, None
@@ -69,11 +69,11 @@ def _leaves(value: Any, depth: int) -> list[Any] | None:
         return [value]
     if isinstance(value, np.ndarray):
         return [value.copy()] if not value.dtype.hasobject else None
-    if hasattr(value, "numpy") and hasattr(value, "dtype"):
+    if hasattr(type(value), "numpy") and hasattr(type(value), "dtype"):
         with suppress(Exception):  # symbolic
             return [np.array(value.numpy())]
         return None
-    if hasattr(value, "to_numpy") and hasattr(value, "index"):
+    if hasattr(type(value), "to_numpy") and hasattr(type(value), "index"):
         return [np.array(value.to_numpy())]
     if depth < _MAX_DEPTH and isinstance(value, dict):
         return _all([*map(str, value)], list(value.values()), depth)

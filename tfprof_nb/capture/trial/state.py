@@ -220,16 +220,15 @@ class State:
             yield Place(place.name, cell), cell.cell_contents
 
     def _module(self, module: ModuleType) -> Iterable[tuple[Place, Any]]:
-        if not is_users(getattr(module, "__file__", None) or "<none>"):
-            return []
         names = vars(module)
+        if not _is_users_module(module):
+            return []
         self._keep_dict(names)
         used = {name for name in names if not name.startswith("__")}
         return self._roots(names, used)
 
     def _class(self, place: Place, owner: type) -> Iterable[tuple[Place, Any]]:
-        module = sys.modules.get(owner.__module__)
-        if owner.__module__ != "__main__" and not is_users(getattr(module, "__file__", None) or "<none>"):
+        if owner.__module__ != "__main__" and not _is_users_module(sys.modules.get(owner.__module__)):
             return []
         self._keepers.append(partial(_kept_class, owner))
         inside = [each for name, each in vars(owner).items() if not name.startswith("__") or callable(each)]
@@ -306,6 +305,12 @@ def names_in(code: CodeType) -> set[str]:
     return set(code.co_names).union(*(names_in(each) for each in code.co_consts if isinstance(each, CodeType)))
 
 
+def _is_users_module(module: ModuleType | None) -> bool:
+    """Whether a module has a file, which is the user's: those built into Python have none."""
+    file = vars(module).get("__file__") if module else None
+    return bool(file) and is_users(file)
+
+
 def _slots(kind: type) -> list[str]:
     slots = vars(kind).get("__slots__", ())
     if kind.__module__ != "__main__":
@@ -318,7 +323,7 @@ def _generator_of_random_numbers(thing: Any) -> tuple[Callable[[], Any], Callabl
         return thing.getstate, thing.setstate
     if isinstance(thing, np.random.RandomState):
         return thing.get_state, thing.set_state
-    bits = thing if isinstance(thing, np.random.BitGenerator) else getattr(thing, "bit_generator", None)
+    bits = thing.bit_generator if isinstance(thing, np.random.Generator) else thing
     if isinstance(bits, np.random.BitGenerator):
         return lambda: bits.state, lambda state: setattr(bits, "state", state)
     return None
