@@ -239,7 +239,8 @@ class Profile(Results):
 
         Both start from the same state and under the same seeds in each round. Afterwards your variables, models,
         optimizers, metrics, random states and iterators are as they were, bit for bit, and files that the cells wrote
-        to relative paths are gone with a scratch folder. Cells that take long are ended after as many steps each.
+        to relative paths are gone with a scratch folder. Cells that take long are ended after as many steps each,
+        unless the change acts between epochs.
 
         Parameters
         ----------
@@ -247,7 +248,8 @@ class Profile(Results):
             The rule whose change to try, from the column ``rule`` of ``p.advice.table``; None takes the first finding
             that has one.
         seconds
-            How long to try, about.
+            How long to try, about. A change that acts between epochs takes as long as two runs of each cell, if that
+            is at most five minutes.
 
         Returns
         -------
@@ -267,7 +269,7 @@ class Profile(Results):
         than the rule says, the change is refuted, and ``p.advice`` says so from then on.
         """
         change = change_of(self.advice, self.data.texts, rule)
-        made = tried(change, self.data.texts, seconds)
+        made = tried(change, self.data.texts, seconds, self.breakdown.summary["cell_ms"] / 1000)
         if made.summary["refuted"]:
             note_refuted(self.advice, made)
         return made

@@ -27,6 +27,9 @@ from tfprof_nb.views import trial as view
 _MAGIC = re.compile(r"^%%.*")
 _CELL = re.compile(r"In\[([0-9]+)\]")
 _MIN_SECONDS = 5.0
+# Validation, and methods of callbacks that run around epochs: steps do not tell what a change there gains.
+_BETWEEN_EPOCHS = re.compile(r"cell/validation|.*/callback:[^/]*\.on_(?![^/]*batch)")
+_WHOLE_RUNS, _LONGEST_S = 4.5, 300.0  # two of each cell, a bit slower than profiled
 
 
 @dataclass(frozen=True)
@@ -43,12 +46,15 @@ class Change:
         That cell's whole text, changed.
     claim
         What the rule says of results (`Rule.results`).
+    is_between_epochs
+        Whether only whole cells tell what it gains.
     """
 
     rule: str
     file: str
     text: str
     claim: str = "equal"
+    is_between_epochs: bool = False
 
 
 def change_of(advice: Advice, texts: Mapping[str, str], rule: str | None) -> Change:
@@ -84,17 +90,25 @@ def change_of(advice: Advice, texts: Mapping[str, str], rule: str | None) -> Cha
     raise TfprofError(f"This profile has no finding of a rule {rule!r}. {can}")
 
 
-def tried(change: Change, texts: Mapping[str, str], seconds: Any) -> Trial:
-    """Run the profiled cell as it is and changed, in turns.
+def tried(change: Change, texts: Mapping[str, str], seconds: Any, cell_s: float = 0.0) -> Trial:
+    """Run the profiled cell, which took so many seconds, as it is and changed, in turns.
 
     Raises
     ------
     TfprofError
-        If the cell can't be repeated.
+        If the cell can't be repeated, or takes too long where only whole cells tell what the change gains.
     """
     given: Any = seconds  # what people give
     if not isinstance(given, int | float) or not _MIN_SECONDS <= given < math.inf:
         raise TfprofError(f"seconds={seconds!r}: give a number of seconds from {_MIN_SECONDS:.0f} on.")
+    if change.is_between_epochs:
+        needed_s = math.ceil(_WHOLE_RUNS * cell_s)
+        if needed_s > max(given, _LONGEST_S):
+            raise TfprofError(
+                "The change acts between epochs, so only whole cells tell what it gains, and two runs of each take "
+                f"about {needed_s} s. Give as many (seconds={needed_s}), or profile fewer epochs."
+            )
+        seconds = max(given, needed_s)
     shell = _shell()
     if shell is None:
         raise TfprofError(
@@ -107,7 +121,9 @@ def tried(change: Change, texts: Mapping[str, str], seconds: Any) -> Trial:
     variants = {name: variant(shell, name, *cells[name], lines[name]) for name in (AS_IT_IS, CHANGED)}
     print(_announcement(change, cells, seconds))  # noqa: T201
     with progress_line() as show:
-        turns = take_turns(shell.user_ns, variants, float(seconds), partial(progress_bar, show))
+        turns = take_turns(
+            shell.user_ns, variants, float(seconds), partial(progress_bar, show), whole=change.is_between_epochs
+        )
     made = trial(_ran(turns), change.rule, change.claim)
     made.notes += turns.notes
     if turns.interrupted:
@@ -146,7 +162,8 @@ def _change(row: Mapping[Any, Any], texts: Mapping[str, str]) -> Change | str:
     changed = changed_text(texts[file], line, row["change"])
     if not changed.text:
         return changed.why_not
-    return Change(row["rule"], file, changed.text, rules()[row["rule"]].results)
+    between = bool(_BETWEEN_EPOCHS.match(row["node"]))
+    return Change(row["rule"], file, changed.text, rules()[row["rule"]].results, between)
 
 
 def _shell() -> Any:

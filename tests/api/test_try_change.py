@@ -4,9 +4,12 @@ import random
 import signal
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
@@ -14,7 +17,7 @@ from traitlets.config import Config
 from clock import Clock
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.capture.trial import steps, turns
-from tfprof_nb.trials import Change, put_into_notebook, tried
+from tfprof_nb.trials import Change, change_of, put_into_notebook, tried
 
 pytestmark = pytest.mark.tensorflow
 
@@ -404,7 +407,7 @@ def test_long_cells_do_as_many_steps_each():
     cell = FIT.replace("epochs=2", "epochs=100000")
     made = try_it(cell, f"other = 1\n{cell}", seconds=40)
     counted = made.table.loc[made.table["round"] > 0, "steps"]
-    assert counted.nunique() == 1
+    assert len(set(counted)) == 1
     assert made.summary["results"] == "equal"
     assert made.summary["of"] == "a step"
 
@@ -484,6 +487,56 @@ LONG_FIT = "model.fit(x, y, epochs=10**6, batch_size=16, verbose=0)"
 def test_a_change_that_a_run_never_comes_to_is_not_judged(cell):
     with pytest.raises(TfprofError, match="did not come to what the change is about"):
         try_it(cell, cell.replace("model.predict(", "model.predict_on_batch("), seconds=6)
+
+
+SLOW_EPOCHS = """
+class Slow(keras.callbacks.Callback):
+    def on_epoch_end(self, epoch, logs=None):
+        if epoch % EVERY == 0:
+            time.sleep(0.4)
+model.fit(x, y, epochs=6, batch_size=16, verbose=0, callbacks=[Slow()])
+"""
+
+
+@pytest.mark.usefixtures("with_model")
+def test_what_a_change_gains_between_epochs_whole_cells_tell(shell):
+    run(shell, "import keras, time")
+    as_it_is, changed = (SLOW_EPOCHS.replace("EVERY", every) for every in ("1", "5"))
+    one, texts = change(as_it_is, changed)
+    made = tried(replace(one, is_between_epochs=True), texts, 10, 4.0)
+    assert made.summary["of"] == "the cell"
+    assert made.table["steps"].tolist() == [36] * len(made.table)
+    assert made.summary["speedup"] > 1.2
+    assert made.summary["results"] == "equal"
+
+
+@pytest.mark.usefixtures("with_model")
+def test_where_whole_cells_take_too_long_it_says_how_long():
+    one, texts = change(FIT, f"{FIT}\nfewer = 1")
+    one = replace(one, is_between_epochs=True)
+    with pytest.raises(TfprofError, match="seconds=450"):
+        tried(one, texts, 60, 100.0)
+    one, texts = change(LONG_FIT, f"{LONG_FIT}\nfewer = 1")
+    with pytest.raises(TfprofError, match="the cell as it is did not end"):
+        tried(replace(one, is_between_epochs=True), texts, 6, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("node", "is_between"),
+    [
+        ("cell/train/callback:Plot.on_epoch_end", True),
+        ("cell/train/callback:Text.on_epoch_end/trace", True),
+        ("cell/validation@In[2]:3/step", True),
+        ("cell/train/callback:Log.on_train_batch_end", False),
+        ("cell/train/callback:Log.on_batch_end", False),
+        ("cell/train/step/op:loss", False),
+        ("", False),
+    ],
+)
+def test_a_findings_part_of_the_cell_tells_whether_it_is_between_epochs(node, is_between):
+    table = pd.DataFrame([{"rule": "slow-callback", "change": "f(2)", "place": "cell line 1", "node": node}])
+    advice = SimpleNamespace(table=table)
+    assert change_of(advice, {"cell": "f(1)"}, None).is_between_epochs == is_between
 
 
 @pytest.mark.usefixtures("with_model")

@@ -94,7 +94,7 @@ def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
     least = _LEAST_PERCENT if evidence.breakdown().of_cell else 0.0
     findings = [finding for finding in claimed(findings, evidence) if not finding.cell_percent < least]
     findings = [checked(evidence, _of_this_run(evidence, finding)) for finding in findings]
-    findings = sorted((widened(_with_short_paths(finding)) for finding in findings), key=catalogue.rank)
+    findings = sorted((_widened(_with_short_paths(finding)) for finding in findings), key=catalogue.rank)
     findings = _about_most_first(findings)
     rows = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     times = rows["gain_of"].map(evidence.time_of).where(rows["gain_high_percent"].notna(), "")
@@ -103,6 +103,10 @@ def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
     why_empty = _why_none(evidence) if len(evidence.steps.table) else _NO_STEPS
     left_out = [_LEFT_OUT.format(", ".join(sorted(silent)))] if silent else []
     return Advice(table, summary, failed + (left_out or ([] if findings else [why_empty])))
+
+
+def _widened(finding: Finding) -> Finding:
+    return finding if catalogue.rules()[finding.rule].measured else widened(finding)
 
 
 def _about_most_first(findings: list[Finding]) -> list[Finding]:

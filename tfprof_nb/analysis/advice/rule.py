@@ -70,6 +70,8 @@ class Rule:
         hold for Keras on JAX and PyTorch too.
     once_ms
         What the fix costs once, as the time to build a graph.
+    measured
+        Whether its changes leave out work whose time was measured, as that of a callback: they gain no more.
     results
         What its code does to results.
     """
@@ -96,6 +98,7 @@ class Rule:
     frameworks: tuple[str, ...] = ("tensorflow",)
     of_tensorflows_steps: bool = False
     once_ms: float = 0.0
+    measured: bool = False
     results: ChangesResults = "none"
 
 

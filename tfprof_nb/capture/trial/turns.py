@@ -198,21 +198,26 @@ class Stage:
 
 
 def take_turns(
-    namespace: dict[str, Any], variants: Mapping[str, Variant], seconds: float, say: Say = lambda _t, _s: None
+    namespace: dict[str, Any],
+    variants: Mapping[str, Variant],
+    seconds: float,
+    say: Say = lambda _t, _s: None,
+    *,
+    whole: bool = False,
 ) -> Turns:
     """Let two variants take turns for about so many seconds.
 
     Raises
     ------
     TfprofError
-        If the cell cannot be repeated, or fails as it is.
+        If the cell cannot be repeated, or fails as it is, or does not end though whole cells are needed.
     """
     begun, turns = time.perf_counter(), Turns()
     with Scratch() as scratch, Stage(namespace, variants, scratch) as stage:
         turns.notes += [*stage.notes, *_note_on(scratch.linked)]
         turns.start = stage.start
         try:
-            _rounds(stage, turns, begun, seconds, say)
+            _rounds(stage, turns, begun, seconds, say, whole)
         except KeyboardInterrupt:
             if not any(run.variant == CHANGED and run.round for run in turns.runs):
                 raise
@@ -222,23 +227,28 @@ def take_turns(
     return turns
 
 
-def _rounds(stage: Stage, turns: Turns, begun: float, seconds: float, say: Say) -> None:
+def _rounds(stage: Stage, turns: Turns, begun: float, seconds: float, say: Say, whole: bool) -> None:
     def left() -> float:
         return seconds - (time.perf_counter() - begun)
 
-    at = time.perf_counter()
+    at, first_share = time.perf_counter(), _LONGEST_SHARE if whole else _FIRST_SHARE
     for name in (AS_IT_IS, CHANGED):
         say(f"warming up: the cell {name}", (seconds - left()) / seconds)
         # The other may have to compile.
         longest = max((2 * run.seconds for run in turns.runs if run.is_whole), default=0.0)
         if not _add(
-            stage, turns, name, 0, Limit(max(_FIRST_SHARE * seconds, longest), longest_s=_LONGEST_SHARE * seconds)
+            stage, turns, name, 0, Limit(max(first_share * seconds, longest), longest_s=_LONGEST_SHARE * seconds)
         ):
             return
+        if whole and not turns.runs[-1].is_whole:
+            raise TfprofError(
+                f"The change acts between epochs, so only whole cells tell what it gains, and the cell {name} did not "
+                f"end in {turns.runs[-1].seconds:.0f} s, its part of the time. Give more: seconds=."
+            )
     first = turns.runs[-2:]
     pair_s = time.perf_counter() - at
     turns.kind = common_kind(*first)
-    turns.whole = all(run.is_whole for run in first) and (_FEWEST_WHOLE * pair_s <= left() or not turns.kind)
+    turns.whole = all(run.is_whole for run in first) and (whole or _FEWEST_WHOLE * pair_s <= left() or not turns.kind)
     if not turns.whole and not turns.kind:
         raise TfprofError(_no_common_steps(first, seconds))
     limit = Limit(max(4 * pair_s, 1.0)) if turns.whole else _bounded(first, turns.kind, left())

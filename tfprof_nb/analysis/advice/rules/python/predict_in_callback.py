@@ -19,6 +19,7 @@ RULE = Rule(
     of="training",
     saved=(LEAST_SAVED, None),
     part_of="slow-callback",
+    measured=True,
     results="equal",
 )
 

@@ -17,6 +17,7 @@ RULE = Rule(
     of="cell",
     within=CALLBACKS,
     saved=(LEAST_SAVED, None),
+    measured=True,
 )
 
 

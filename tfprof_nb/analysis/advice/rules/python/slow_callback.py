@@ -1,8 +1,10 @@
 import ast
+import math
 import re
 from typing import NamedTuple
 
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at
+from tfprof_nb.analysis.advice.findings import at_most
 from tfprof_nb.analysis.advice.rules.python._callbacks import methods
 from tfprof_nb.analysis.advice.rules.python._time import LEAST_SAVED, every_few, raised
 from tfprof_nb.analysis.source.code import Code, place_of
@@ -42,8 +44,8 @@ RULE = Rule(
     page="python",
     high=25.0,
     of="training",
-    saved=(LEAST_SAVED, None),
     after=("predict-in-callback",),
+    measured=True,
     results="equal",
 )
 
@@ -72,9 +74,11 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
         callback = str(method.row["callback"])
         place = _place_of_function(evidence, method.name)
         if callback in _OF_KERAS:
-            fix, defined, change = _default(evidence, callback, method.row["method"])
+            (fix, defined, change), part = _default(evidence, callback, method.row["method"]), 1.0
         else:
-            fix, defined, change = _rarer(evidence, callback, method.row["method"], int(method.row["calls"]))
+            calls = int(method.row["calls"])
+            fix, defined, change = _rarer(evidence, callback, method.row["method"], calls)
+            part = 1 - math.ceil(calls / every_few(calls)) / calls  # of the calls
         made = next(evidence.code.find(rf"\b{re.escape(callback)}\("), None)
         place = place or (place_of(*made) if made else "")
         yield Case(
@@ -85,6 +89,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
             place=defined or place,
             change=change,
             severity=method.severity,
+            gain=(method.percent, LEAST_SAVED * part * method.percent, at_most(part * method.percent)),
             subject=method.name,
         )
 
