@@ -14,6 +14,7 @@ from tfprof_nb._errors import CaptureActiveError, CaptureError
 from tfprof_nb.capture.detail import Detail
 from tfprof_nb.capture.foreign_profilers import ForeignProfilers
 from tfprof_nb.capture.interrupts import interrupts_wait
+from tfprof_nb.capture.iterator_ends import iterator_ends
 from tfprof_nb.capture.keras import keras_steps
 from tfprof_nb.capture.memory_watch import MemoryWatch
 from tfprof_nb.capture.model_files import model_files
@@ -119,6 +120,7 @@ class Recording:
                 undo.enter_context(self._marking)
                 self._marking.enter_context(keras_steps())
                 self._marking.enter_context(model_files())
+                self._marking.enter_context(iterator_ends())
                 undo.enter_context(self._collecting)
                 if self._detail:
                     undo.enter_context(self._detail.watching())

@@ -30,6 +30,8 @@ GRADIENTS = "gradients "  # a tape computes them, outside of any function: "grad
 FETCH = "fetch of a batch"  # Python takes one from an iterator
 LEADS = "leads"  # a stat of these: whether it is from the iterator that the pass of the loop began with
 
+ITERATOR_END = "end of an iterator"  # Python lets go of one over a dataset, and waits for what it still does
+
 SESSION_CALL = "call of SessionRun"  # Python runs a session
 
 MODEL_FILE = "model file "  # the reading or writing of a model: "model file load_model"

@@ -7,11 +7,12 @@ from builders import XSpace
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.untuned import untuned
 from tfprof_nb.decode.sections.names import NameObject, Names
+from tfprof_nb.formats.marks import ITERATOR_END
 
 FINDING = "The program waits for old iterators of tf.data to end"
 
 
-def two_epochs(removal_ms, other_thread_ms=0.0, tracing_ms=0.0, ends=(4, 9)):
+def two_epochs(removal_ms, other_thread_ms=0.0, tracing_ms=0.0, ends=(4, 9), marked=""):
     """Ten steps of 100 ms, the first after one that traces, and after some of them the end of an iterator."""
     space = XSpace()
     plane = space.plane("/host:CPU")
@@ -24,7 +25,10 @@ def two_epochs(removal_ms, other_thread_ms=0.0, tracing_ms=0.0, ends=(4, 9)):
         python.event("mul:MatMul", start_ms=at, duration_ms=100)
         at += 100
         if i in ends:
-            python.event("TFE_DeleteTensorHandle", start_ms=at, duration_ms=removal_ms)
+            if marked:
+                python.event(ITERATOR_END, start_ms=at, duration_ms=removal_ms)
+            if marked != "alone":
+                python.event("TFE_DeleteTensorHandle", start_ms=at, duration_ms=removal_ms)
             if other_thread_ms:
                 worker.event("Iterator::Map", start_ms=at, duration_ms=other_thread_ms)
             at += removal_ms
@@ -50,6 +54,14 @@ def test_it_is_told_with_its_share_and_the_longest_wait(found):
     assert row["gain_low_percent"] == 0 < row["gain_high_percent"]  # the next run may wait less
     assert row["fix"].startswith("Turn the autotuner off")
     assert row["change"] == ""  # the program's text is not known
+
+
+@pytest.mark.parametrize("marked", ["with TensorFlow's event", "alone"])
+def test_marked_ends_count_once_whether_ops_are_recorded_or_not(found, marked):
+    (row,) = found(two_epochs(500, marked=marked))
+    assert row["finding"] == f"{FINDING}: 50.0% of the cell's time"
+    assert row["evidence"].startswith("2 old iterators took 1.00 s in all to end")
+    assert row["op_name"] == ITERATOR_END
 
 
 def test_the_share_is_of_the_whole_cell_with_the_steps_that_trace(found):

@@ -13,9 +13,10 @@ from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.intervals import newly_covered
+from tfprof_nb.formats.marks import ITERATOR_END
 
 REMOVAL, IN_WORDS = "TFE_DeleteTensorHandle", "taking down an iterator"
-_WORDS = {REMOVAL: IN_WORDS, "MakeIterator": "starting an iterator"}
+_WORDS = {REMOVAL: IN_WORDS, ITERATOR_END: IN_WORDS, "MakeIterator": "starting an iterator"}
 _LONG_MS = 10  # tensors take microseconds
 _MOST_BUSY = 0.1  # of a sleep: iterators that still work are waited for too
 
@@ -27,11 +28,12 @@ class Sleeps(NamedTuple):
     total_ms: float = 0.0
     longest_start_ms: float = 0.0
     longest_ms: float = 0.0
+    event: str = REMOVAL
 
 
 def removals(forest: Forest) -> Int64:
-    """Return the events in which a thread took down an iterator."""
-    events = np.flatnonzero(forest.named(REMOVAL) & forest.on_host)
+    """Return the events in which a thread took down an iterator: marks, and TensorFlow's own within and without."""
+    events = np.flatnonzero(forest.named(REMOVAL, ITERATOR_END) & forest.on_host)
     return events[forest.host.duration_ps[events] >= _LONG_MS * PS_PER_MS]
 
 
@@ -43,12 +45,14 @@ def sleeps(forests: Sequence[Forest]) -> Sleeps:
 def host_sleeps(forest: Forest) -> Sleeps:
     """Return the long waits for the end of an iterator, in which no other thread of the host did anything."""
     host, events = forest.host, removals(forest)
+    events = events[~np.isin(forest.nesting.parent[events], events)]
     waits = events[_are_idle(forest, events)]
     if not len(waits):
         return Sleeps()
     longest = int(waits[np.argmax(host.duration_ps[waits])])
     total_ms = int(host.duration_ps[waits].sum()) / PS_PER_MS
-    return Sleeps(len(waits), total_ms, host.start_ps[longest] / PS_PER_MS, host.duration_ps[longest] / PS_PER_MS)
+    start_ms, duration_ms = host.start_ps[longest] / PS_PER_MS, host.duration_ps[longest] / PS_PER_MS
+    return Sleeps(len(waits), total_ms, start_ms, duration_ms, str(host.names[host.metadata[longest]]))
 
 
 def in_words(event: str) -> str:

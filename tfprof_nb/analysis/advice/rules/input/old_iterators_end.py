@@ -2,7 +2,6 @@ import math
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
-from tfprof_nb.analysis.events.removals import REMOVAL
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.syntax import first_given
 from tfprof_nb.analysis.source.untuned import untuned
@@ -63,7 +62,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         _fix(_BY_OPTIONS),
         severity=None if change and not few else "info",
         gain=(percent, percent * max(0.0, 1 - _SPREAD / math.sqrt(found.times)), percent),
-        op_name=REMOVAL,
+        op_name=found.event,
         start_ms=found.longest_start_ms,
         duration_ms=found.longest_ms,
     )
