@@ -11,6 +11,7 @@ import pytest
 
 import tfprof_nb as tp
 from tfprof_nb.capture.metrics import Quantity, _sampled, _Sampler, process_memory, system_metrics
+from tfprof_nb.capture.ticker import Ticker
 from tfprof_nb.decode.sidecar import read_sidecar
 
 HELD = 64 << 20
@@ -18,7 +19,8 @@ HELD = 64 << 20
 
 def samplers():
     """The samplers that run."""
-    return [thread for thread in threading.enumerate() if isinstance(thread, _Sampler)]
+    owners = [thread._target.__self__ for thread in threading.enumerate() if isinstance(thread, Ticker)]
+    return [owner for owner in owners if isinstance(owner, _Sampler)]
 
 
 def wait_for_samples(count):
