@@ -115,7 +115,7 @@ def headline(result: InputPipeline) -> str:
     if kind in ("not", "short_fetches", "python", "potentially"):
         kind = "before" if waiting >= MODERATELY_PERCENT else "not"
     said = _VERDICTS[kind].format(input=_units.percent(waiting), fetch=fetch)
-    return f"{said.removesuffix('.')}, {_units.percent(between)} of it before their marks begin."
+    return f"{said.removesuffix('.')}, {_units.percent(between)} of it before they begin."
 
 
 def advice(result: InputPipeline, tf_data: TfData) -> list[Panel]:

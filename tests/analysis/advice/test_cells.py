@@ -46,14 +46,14 @@ def test_an_archive_that_is_read_for_each_row_is_named_where_it_is_read(first):
 def test_an_eager_optimizer_is_named_by_its_line_and_the_number_of_its_ops(first):
     found = first("eager_optimizer")
     assert found["rule"] == "eager-line"
-    assert found["finding"] == "Ops run one by one: cell line 4"
+    assert found["finding"] == "Ops run eagerly: cell line 4"
     assert "ops per step run outside any tf.function" in found["evidence"]
 
 
 def test_a_layer_that_is_called_for_each_example_between_the_steps_is_named(first):
     found = first("layer_per_example")
     assert found["rule"] == "eager-line"
-    assert found["finding"] == "Ops run one by one: In[1] line 8"
+    assert found["finding"] == "Ops run eagerly: In[1] line 8"
     assert "call it once for all that `for text in batch:` (In[1] line 7) goes through" in found["fix"]
 
 
@@ -63,7 +63,7 @@ def test_a_layer_that_is_called_for_each_example_between_the_steps_is_named(firs
 def test_a_validation_whose_ops_run_one_by_one_is_named_by_its_loop(first, recorded, loop):
     found = first(recorded)
     assert found["rule"] == "eager-loop"
-    assert found["finding"] == f"Ops run one by one: the loop at {loop}"
+    assert found["finding"] == f"Ops run eagerly: the loop at {loop}"
     assert found["evidence"].startswith("`predicted = net(x)` (")
     assert "`accuracy.update_state" in found["evidence"]
     assert "into a function with @tf.function, and call that in the loop" in found["fix"]
@@ -104,7 +104,7 @@ def test_what_keras_calls_is_not_told_to_be_a_graph_but_what_calls_the_model(fir
     """A model that is built in a graph of its own gets no gradients."""
     found = first("call_one_by_one")
     assert found["rule"] == "eager-ops"
-    assert found["finding"] == "Ops run one by one: learn (In[1] line 11)"
+    assert found["finding"] == "Ops run eagerly: learn (In[1] line 11)"
     assert "`int()`" not in found["fix"]
 
 

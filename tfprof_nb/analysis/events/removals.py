@@ -14,7 +14,7 @@ from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.intervals import newly_covered
 
-REMOVAL, IN_WORDS = "TFE_DeleteTensorHandle", "taking down an iterator"
+REMOVAL, IN_WORDS = "TFE_DeleteTensorHandle", "deleting an iterator"
 _WORDS = {REMOVAL: IN_WORDS, "MakeIterator": "starting an iterator"}
 _LONG_MS = 10  # tensors take microseconds
 _MOST_BUSY = 0.1  # of a sleep: iterators that still work are waited for too
@@ -57,7 +57,7 @@ def in_words(event: str) -> str:
     Examples
     --------
     >>> in_words("TFE_DeleteTensorHandle"), in_words("MatMul")
-    ('taking down an iterator', 'MatMul')
+    ('deleting an iterator', 'MatMul')
     """
     return _WORDS.get(event, event)
 

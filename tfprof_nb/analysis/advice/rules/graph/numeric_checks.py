@@ -41,7 +41,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         saved=(_SAVED[0], max(most / percent, _SAVED[0])),
         finding=f"Each op's result is checked for NaN and infinity{at(place)}",
         evidence=f"A step runs {count} checks, which take {_units.percent(percent)} of its time, with the time to "
-        "start them. Ops with a check behind them also run one by one, where TensorFlow would fuse them.",
+        "start them. Ops with a check behind them also run singly, where TensorFlow would fuse them.",
         fix=f"Remove {f'`{asks}`' if place else 'tf.debugging.enable_check_numerics()'}: it is "
         f"for debugging. Functions that are traced keep their checks: call `tf.debugging.{disables}()` before they "
         "are made, or restart the kernel.",

@@ -1,4 +1,4 @@
-"""What rules on ops that run one by one share."""
+"""What rules on eager ops share."""
 
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rule import TRACING_MS
