@@ -21,7 +21,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
     if tracing and tracing.time_ms >= _LONG_MS and not any(earlier.values()):
         yield Case(
             tracing.percent,
-            f"Tracing takes {_units.percent(tracing.percent)} of the cell's time",
+            f"Steps that trace take {_units.percent(tracing.percent)} of the cell's time",
             f"{tracing.in_words} TensorFlow traces functions and builds their graphs.",
             _HIDDEN,
             severity="info",
