@@ -118,9 +118,7 @@ def test_a_wait_that_other_runs_may_not_have_yields_to_a_change_about_nearly_as_
 
 def test_waits_for_the_old_iterators_of_one_loop_are_one_part_also_behind_its_last_step():
     rows = [("cell", "", "cell", "phase", 1000.0, "")]
-    rows += [
-        (f"{at}/end", at, "deleting an iterator", "start", 150.0, "cell line 2") for at in ("cell/train", "cell")
-    ]
+    rows += [(f"{at}/end", at, "deleting an iterator", "start", 150.0, "cell line 2") for at in ("cell/train", "cell")]
     rows += [("cell/keras:cell:3", "cell", "Layer.__call__", "keras", 220.0, "cell line 3")]
     table = pd.DataFrame(rows, columns=["id", "parent", "name", "kind", "total_ms", "place"])
     table = table.assign(count=1, self_ms=table["total_ms"], share=table["total_ms"] / 1000)

@@ -16,7 +16,7 @@ def first(advised):
 def test_a_cache_before_the_map_is_moved_behind_it_with_the_shuffle(first):
     found = first("cache_before_map")
     assert found["rule"] == "map-repeated-each-epoch"
-    assert "runs anew in each of 3 epochs, since the cache stands before it" in found["finding"]
+    assert "runs again in each of 3 epochs, since the cache comes before it" in found["finding"]
     assert found["place"] == "cell line 2"
     assert [line.strip() for line in found["change"].splitlines()[1:4]] == [
         ".map(lambda x, y: (enlarge(x), y), num_parallel_calls=tf.data.AUTOTUNE)",
@@ -38,7 +38,7 @@ def test_elements_that_keep_their_order_are_not_shuffled_behind_the_cache(first)
 def test_an_archive_that_is_read_for_each_row_is_named_where_it_is_read(first):
     found = first("archive_per_row")
     assert found["rule"] == "npz-read-per-element"
-    assert found["finding"] == "Steps wait for their data: Rows.row reads an .npz file anew for each element"
+    assert found["finding"] == "Steps wait for their data: Rows.row reads an .npz file again for each element"
     assert found["place"] == "In[1] line 8"
     assert found["fix"].startswith("`data['x']` reads and decompresses the whole array each time.")
 
@@ -123,7 +123,7 @@ def test_a_tensor_that_grows_is_told_to_be_joined_once(first):
 def test_compile_in_a_loop_is_named(first):
     found = first("compile_in_loop")
     assert found["rule"] == "compile-in-loop"
-    assert found["finding"] == "compile in a loop makes Keras trace the model anew (cell line 3)"
+    assert found["finding"] == "compile in a loop makes Keras retrace the model (cell line 3)"
     assert "traced 4 times" in found["evidence"]
     assert "learning_rate.assign" in found["fix"]
 

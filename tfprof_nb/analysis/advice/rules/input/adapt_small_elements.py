@@ -18,7 +18,7 @@ _LARGER: dict[bool | None, tuple[str, str, str]] = {
 
 RULE = Rule(
     "adapt-small-elements",
-    "adapt goes through a dataset of small elements",
+    "adapt reads a dataset of small elements",
     "Looks for preprocessing layers that adapt to a dataset of single examples or small batches.",
     "`adapt` runs eagerly, from Python, for each element of the dataset.",
     action="Give adapt large batches",

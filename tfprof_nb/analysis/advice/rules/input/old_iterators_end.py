@@ -24,7 +24,7 @@ RULE = Rule(
     "The program waits for old iterators of tf.data to end",
     "Looks for threads that wait for the autotuner of an iterator that ends, while no other thread works.",
     "Each pass over a dataset has an autotuner. It sleeps, longer the longer its pass lasts, and where it misses the "
-    "end of the pass, that waits until it wakes up. Which passes these are is chance; of many, many are.",
+    "end of the pass, that waits until it wakes up. Which passes these are is chance.",
     action="Turn the autotuner off",
     page="trace",
     moderate=10.0,

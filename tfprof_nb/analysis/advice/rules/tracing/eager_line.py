@@ -30,7 +30,7 @@ RULE = Rule(
     "A line runs eagerly beside tf.functions",
     "Looks for lines, or functions that could be traced, whose ops run outside of any tf.function and take much of the "
     "training.",
-    "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
+    "Python dispatches each op, which takes longer than most small ops. In a tf.function they run as one graph.",
     action="Run these ops as a graph, or once for all",
     explains=("op", "copy", IN_TENSORFLOW, "keras", "optimizer"),
     page="python",

@@ -24,7 +24,7 @@ RULE = Rule(
     "eager-loop",
     "A loop runs eagerly beside tf.functions",
     "Looks for loops that run no graph, such as a validation, and whose ops take long to start.",
-    "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
+    "Python dispatches each op, which takes longer than most small ops. In a tf.function they run as one graph.",
     action="Run the loop's tensors in a tf.function",
     explains=("op", "copy", IN_TENSORFLOW, "keras", "optimizer"),
     page="python",
@@ -95,7 +95,7 @@ def _case(evidence: Evidence, loops: Sequence[Loop], percent: float) -> Case:
         percent,
         saved=(least_saved(starts_ms, _STARTS_SAVED) * starts, at_most(percent * starts) / percent),
         finding=f"Ops run eagerly: the {several}",
-        evidence=f"{takes or take}: {their} ops run outside any tf.function, where Python starts each.",
+        evidence=f"{takes or take}: {their} ops run outside any tf.function, where Python dispatches each one.",
         fix=f"Put what {'each' if takes else 'the'} loop computes with tensors into a function with @tf.function, and "
         "call that in the loop.",
         place=places[0],
