@@ -103,7 +103,7 @@ def test_a_capture_with_nothing_but_a_device_s_pipeline_can_be_shown():
     python.event("Iterator::Prefetch::Generator", duration_us=90, id=2, parent_id=1)
     drawn = panels(tf_data([forest(space)]))
     assert drawn[0] == Note("No call for data on a host was recorded.", "answer")
-    assert "on the device" in text_view("", drawn)
+    assert "runs on a device" in text_view("", drawn)
 
 
 def test_a_stage_that_the_call_did_not_wait_for_does_not_delay_it():
