@@ -22,6 +22,7 @@ td[align] { white-space: nowrap; font-variant-numeric: tabular-nums; }
 code { font-size: 11px; white-space: pre-wrap; }
 a { color: #0067a5; text-decoration: none; }
 a:hover, .tfp-row:hover a { text-decoration: underline; }
+.tfp-link + .tfp-link { margin-left: 10px; }
 tbody tr:hover { background: rgba(128, 128, 128, .12); }
 @media (prefers-color-scheme: dark) { :root { --tfp-page: #161616; } body { color: #e8e8e8; } a { color: #66b8ee; }
   .tfp-gain { color: #6fd39a !important; } }

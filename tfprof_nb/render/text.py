@@ -76,7 +76,7 @@ def draw(panel: Panel) -> list[str]:
             beside = f"{panel.gain} ({panel.ground})" if panel.gain and panel.ground else panel.gain or panel.ground
             return [*_wrap(panel.text), *(_wrap(beside) if beside else [])]
         case Change():
-            return [*_change(panel), *(draw(panel.offer) if panel.offer else ())]
+            return [*_change(panel), *(["", *draw(panel.offer)] if panel.offer else ())]
         case Composition():
             return [f"{panel.title} ({panel.about})" if panel.about else panel.title, *_composition(panel)]
         case Offer():

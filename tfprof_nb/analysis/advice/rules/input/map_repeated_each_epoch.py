@@ -34,7 +34,7 @@ def cause(evidence: Evidence) -> Cause | None:
     if kept is None:
         return None
     earlier = any("Cache" in name for name in evidence.tf_data.table["long_name"])
-    so_far = "the cache stands before it" if earlier or kept.cached_before else "there is no cache"
+    so_far = "the cache comes before it" if earlier or kept.cached_before else "there is no cache"
     return Cause(
         f"{function} runs again in each of {passes} epochs, since {so_far}",
         with_costly_line(evidence),

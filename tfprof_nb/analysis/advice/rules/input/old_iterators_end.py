@@ -56,7 +56,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         f"{'An old iterator' if found.times == 1 else f'{_units.count(found.times)} old iterators'} took "
         f"{_units.milliseconds(found.total_ms)}{' in all' * (found.times > 1)} to end, while no other thread worked: "
         "the program waits until the autotuner of tf.data wakes up. "
-        f"{'So it was in this run; others may not wait.' if few else 'In other runs, other passes wait.'}",
+        f"{'Other runs may not wait.' if few else 'In other runs, other passes wait.'}",
         _BY_KERAS if _makes_keras(evidence.code, place) else _fix("" if change else _BY_OPTIONS),
         place,
         change,
