@@ -1,5 +1,7 @@
 """The tf.data view: the verdict first, then what to change, then the proof."""
 
+import re
+
 import pytest
 
 from builders import XSpace, forest
@@ -171,7 +173,7 @@ def test_of_several_pipelines_the_worst_is_named_and_one_menu_has_the_calls_of_a
         python.event(f"Iterator::Root::{stage}", **at, parent_id=10 * number + 1)
     found = panels(tf_data([forest(space)]))
     answers = [panel.text for panel in found if isinstance(panel, Note)]
-    assert answers[-1].startswith("The slowest stage is `Iterator::Root::Map` of pipeline ")
+    assert re.fullmatch(r"The slowest stage is `Iterator::Root::Map` of pipeline \d \(Map\)\.", answers[-1])
     (calls,) = (panel for panel in found if isinstance(panel, Tabs))
     assert calls.label == "call"
     assert [name.partition(", ")[2] for name in [tab.name for tab in calls.tabs][1:]] == [

@@ -77,7 +77,9 @@ def composition(panel: Composition, linked: Callable[[Markup, str], Markup], *, 
     """
     longest = max((part.value for part in panel.parts), default=0.0) or 1.0
     rows = [join(_part(part, longest, panel, linked)) for part in panel.parts]
-    if links:
+    about = panel.about
+    if links and any(part.page for part in panel.parts):
+        about += "; click one for more"
         rows = [
             element("div", row, class_="tfp-row", data_tfp_page=part.page, style="display:contents;cursor:pointer")
             if part.page
@@ -88,7 +90,7 @@ def composition(panel: Composition, linked: Callable[[Markup, str], Markup], *, 
         "display:grid;grid-template-columns:fit-content(42%) minmax(60px,1fr) auto auto;gap:4px 12px;"
         "align-items:center;font-size:13px;margin:6px 0 14px"
     )
-    return _title(panel.title, panel.about) + element("div", *rows, style=grid)
+    return _title(panel.title, about) + element("div", *rows, style=grid)
 
 
 def _title(title: str, about: str = "") -> Markup:

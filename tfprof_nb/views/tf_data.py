@@ -48,12 +48,13 @@ def panels(result: TfData, fix: Note | None = None) -> list[Panel]:
     """
     if not len(result.pipelines):
         return [Note(note, "empty") for note in result.notes]
+    several = result.pipelines["host"].nunique() > 1
     return [
         Note(headline(result), "answer"),
         *([fix] if fix else _advice(result)),
         *_worst(result),
         *_choices(result),
-        Table("Pipelines", result.pipelines, _PIPELINE_COLUMNS, kept_in="pipelines"),
+        Table("Pipelines", result.pipelines, _PIPELINE_COLUMNS[: None if several else -1], kept_in="pipelines"),
         *(Note(note, "info") for note in result.notes),
     ]
 
@@ -120,7 +121,7 @@ def _worst(result: TfData) -> list[Panel]:
     if len(table) == 1:  # the headline says all of it
         return []
     stages = table.loc[(table["host"] == host) & (table["pipeline"] == pipeline), "stages"].iloc[0]
-    place = f"of pipeline {pipeline} ({stages}) on host {host}"
+    place = f"of pipeline {pipeline} ({stages}){f' on host {host}' * (table['host'].nunique() > 1)}"
     return [Note(f"The slowest stage is `{numbers['bottleneck_long_name']}` {place}.", "info")]
 
 
