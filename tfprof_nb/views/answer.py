@@ -30,6 +30,7 @@ from tfprof_nb.views.pages import PAGES, links_of
 
 _MIN_SPEEDUP = 1.5  # smaller ones are said in percent
 _MIN_SAVED, _MAX_SPEEDUP = 0.01, 10.0
+_ABOVE = 1.2  # times the share that a finding is about: a change that saves more says so instead
 _TRY_S = 60  # as `Profile.try_change` takes by default
 _TRY = f"Runs the cell as it is and changed, in turns, on copies, for {_TRY_S} s, and says what the change gains:"
 _MAX_PARTS, _MIN_PART = 10, 0.005
@@ -111,7 +112,7 @@ def headline(answer: Answer, advice: Advice) -> Headline:
         row = advice.table.iloc[answer.finding].to_dict()
         share, says = row["cell_percent"], "%" in row["finding"]
         saved = _saved(row)
-        little = not share >= _WORTH_SAYING_PERCENT or bool(saved and 100 * saved[1] > share)
+        little = not share >= _WORTH_SAYING_PERCENT or bool(saved and 100 * saved[1] > _ABOVE * share)
         of_cell = "" if says or little else f" That is {_units.percent(share)} of the {answer.whole}'s time."
         return Headline(f"{row['finding']}.{of_cell}", *_gain(row))
     return Headline(sentence(answer, calm=_is_calm(advice)))

@@ -48,7 +48,7 @@ def panels(result: TfData, fix: Note | None = None) -> list[Panel]:
     """
     if not len(result.pipelines):
         return [Note(note, "empty") for note in result.notes]
-    several = result.pipelines["host"].nunique() > 1
+    several = len(set(result.pipelines["host"])) > 1
     return [
         Note(headline(result), "answer"),
         *([fix] if fix else _advice(result)),
@@ -121,7 +121,7 @@ def _worst(result: TfData) -> list[Panel]:
     if len(table) == 1:  # the headline says all of it
         return []
     stages = table.loc[(table["host"] == host) & (table["pipeline"] == pipeline), "stages"].iloc[0]
-    place = f"of pipeline {pipeline} ({stages}){f' on host {host}' * (table['host'].nunique() > 1)}"
+    place = f"of pipeline {pipeline} ({stages}){f' on host {host}' * (len(set(table['host'])) > 1)}"
     return [Note(f"The slowest stage is `{numbers['bottleneck_long_name']}` {place}.", "info")]
 
 
