@@ -84,7 +84,7 @@ def test_a_single_step_is_told_by_its_own_time_and_not_by_that_of_the_capture(tm
     line.event("stop", start_us=9000, duration_us=1000)
     (tmp_path / "vm.xplane.pb").write_bytes(space.to_bytes())
     text = tp.load(tmp_path / "vm.xplane.pb").to_markdown()
-    assert "- One step was captured: 2.00 ms (marks tell where steps begin)." in text
+    assert "- One step was captured: 2.00 ms (step markers tell where steps begin)." in text
     assert "10.0 ms." not in text
 
 

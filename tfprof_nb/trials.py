@@ -17,7 +17,7 @@ from tfprof_nb.analysis.advice.advice import Advice
 from tfprof_nb.analysis.advice.catalogue import rules
 from tfprof_nb.analysis.source.changed_text import changed_text
 from tfprof_nb.analysis.source.code import line_at
-from tfprof_nb.analysis.trial import Outcome, Ran, Trial, trial
+from tfprof_nb.analysis.trial import Outcome, Ran, Trial, acts_between_epochs, trial, whole_cells_s
 from tfprof_nb.capture.trial.cell import missing, names_of, paths_in, variant
 from tfprof_nb.capture.trial.turns import AS_IT_IS, CHANGED, Turns, take_turns
 from tfprof_nb.render.content import Content
@@ -27,9 +27,7 @@ from tfprof_nb.views import trial as view
 _MAGIC = re.compile(r"^%%.*")
 _CELL = re.compile(r"In\[([0-9]+)\]")
 _MIN_SECONDS = 5.0
-# Validation, and methods of callbacks that run around epochs: steps do not tell what a change there gains.
-_BETWEEN_EPOCHS = re.compile(r"cell/validation|.*/callback:[^/]*\.on_(?![^/]*batch)")
-_WHOLE_RUNS, _LONGEST_S = 4.5, 300.0  # two of each cell, a bit slower than profiled
+_LONGEST_S = 300.0
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ def tried(change: Change, texts: Mapping[str, str], seconds: Any, cell_s: float 
     if not isinstance(given, int | float) or not _MIN_SECONDS <= given < math.inf:
         raise TfprofError(f"seconds={seconds!r}: give a number of seconds from {_MIN_SECONDS:.0f} on.")
     if change.is_between_epochs:
-        needed_s = math.ceil(_WHOLE_RUNS * cell_s)
+        needed_s = whole_cells_s(cell_s)
         if needed_s > max(given, _LONGEST_S):
             raise TfprofError(
                 "The change acts between epochs, so only whole cells tell what it gains, and two runs of each take "
@@ -162,8 +160,7 @@ def _change(row: Mapping[Any, Any], texts: Mapping[str, str]) -> Change | str:
     changed = changed_text(texts[file], line, row["change"])
     if not changed.text:
         return changed.why_not
-    between = bool(_BETWEEN_EPOCHS.match(row["node"]))
-    return Change(row["rule"], file, changed.text, rules()[row["rule"]].results, between)
+    return Change(row["rule"], file, changed.text, rules()[row["rule"]].results, acts_between_epochs(row["node"]))
 
 
 def _shell() -> Any:

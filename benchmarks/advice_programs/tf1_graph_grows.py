@@ -1,4 +1,4 @@
-"""TensorFlow 1: the loop makes the op for the accuracy anew in each of its passes."""
+"""TensorFlow 1: the loop makes the op for the accuracy again in each of its passes."""
 
 KIND = "TF1: ops added to the graph in the loop"
 

@@ -186,7 +186,7 @@ def test_data_fetched_outside_the_marks_is_reported(capture):
     p = capture(fetching_outside_the_marks)
     assert p.overview.summary["input_percent"] == 0  # no step waited, says XProf too
     assert p.xprof("overview_page")["steps"]["infeedTimeMs"].tolist() == [0] * (STEPS - 2)
-    assert "Data is fetched outside the step marks" in p.advice.table["finding"].tolist()
+    assert "Data is fetched outside the steps" in p.advice.table["finding"].tolist()
 
 
 def looping():

@@ -40,6 +40,7 @@ for number in range(12):
         train_step(tf.constant(number), 0.9**number)
 """
 COMPARED = "%tfprofile_compare baseline fixed"
+ADVICE = "baseline.advice"
 GPU = "tp.load({path!r}, name='GPU').dashboard('kernels')"
 # A program that trains, and takes as long as it is told over the data of each step.
 WORKER = """
@@ -116,7 +117,7 @@ def quickstart(run_notebook, root, shared_data):
     cells = {cell.id: cell for cell in nbformat.read(root / "notebooks" / "00_quickstart.ipynb", 4).cells}
     gpu = max((shared_data / "tf2-gpu-pong").rglob("*.xplane.pb"), key=lambda path: path.stat().st_size)
     more = map(nbformat.v4.new_code_cell, [FUNCTION, RETRACED, GPU.format(path=str(gpu))])
-    mended = [*(cells[name] for name in MENDED_CELLS), nbformat.v4.new_code_cell(COMPARED)]
+    mended = [*(cells[name] for name in MENDED_CELLS), *map(nbformat.v4.new_code_cell, [COMPARED, ADVICE])]
     return run_notebook("pictures", [*(cells[name] for name in QUICKSTART_CELLS), *more, *mended])
 
 
@@ -196,6 +197,10 @@ def test_compare(quickstart, take):
     view.evaluate("element => element.scrollIntoView()")  # it is taller than the window
     view.locator(".bqplot .bargroup").first.wait_for(state="attached")
     take(quickstart, "compare", view)
+
+
+def test_advice(quickstart, take):
+    take(quickstart, "advice", dashboard(quickstart, 5))
 
 
 def test_pods(workers, take):

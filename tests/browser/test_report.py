@@ -52,6 +52,20 @@ def test_a_report_is_worked_with_offline(chromium, report, artifacts, scheme):
     page.close()
 
 
+def test_the_frame_of_a_report_is_as_high_as_its_page(chromium, report, tmp_path):
+    """As marimo shows what `_repr_html_` returns."""
+    p = tp.load(tmp_path)
+    page = chromium.new_page()
+    page.set_content(f"<!doctype html><div>{p._repr_html_()}</div>")
+    frame = page.frame_locator("iframe")
+    frame.get_by_role("tab", name="Steps", exact=True).click()
+    page.wait_for_function(
+        "() => { const frame = document.querySelector('iframe'), body = frame.contentDocument.body;"
+        "return frame.offsetHeight > 600 && frame.offsetHeight === body.offsetHeight }"
+    )
+    page.close()
+
+
 def test_without_script_a_report_shows_pictures_and_rows(chromium, report):
     page = chromium.new_context(java_script_enabled=False).new_page()
     page.goto(report.as_uri())

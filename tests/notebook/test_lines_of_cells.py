@@ -191,10 +191,10 @@ def test_the_ops_of_a_map_function_belong_to_its_lines(kernel):
 
 def test_ops_belong_to_their_layer_and_its_line(kernel):
     source = lines_of(kernel, "keras")
-    (kind,) = set(source.layers.loc[source.layers["layer"].str.endswith("planted"), "kind"])
+    (kind,) = set(source.all_ops.loc[source.all_ops["layer"].str.endswith("planted"), "kind"])
     assert kind == "Planted"
     assert {"MatMul", "Tanh"} <= types(source.ops(line("keras", "tf.tanh")))
-    assert {"forward", "backward"} <= set(source.layers["phase"])
+    assert {"forward", "backward"} <= set(source.all_ops["phase"])
 
 
 def test_no_lines_leaves_no_marks(kernel):

@@ -122,7 +122,7 @@ def test_a_cell_that_clears_its_output_still_gets_its_dashboard(run):
 def test_the_window_says_when_recording_begins_and_ends(run):
     texts = [text(message) for message in run("%%tfprofile --warmup 10 --steps 10\nloop(40)")]
     told = "\n".join(texts)
-    assert "no step is marked so far" in texts[0]
+    assert "no step has begun so far" in texts[0]
     assert re.search(r"begins after the warm-up: \d+ steps? passed", told)
     assert "\nRecording: " in told
     assert re.search(r"Recorded 10 steps\. The cell goes on unrecorded: \d+ steps", told)
@@ -130,9 +130,9 @@ def test_the_window_says_when_recording_begins_and_ends(run):
 
 def test_a_loop_without_marks_is_recorded_and_told_so_at_once(run):
     shown = run("%%tfprofile base --warmup 2 --steps 5\nunmarked(30)")
-    assert "no step is marked so far" in text(shown[0])
+    assert "no step has begun so far" in text(shown[0])
     assert "tfprof_nb.step" in text(shown[0])
-    run("assert any('marks no steps' in note for note in base.overview.notes), base.overview.notes")
+    run("assert any('has no step markers' in note for note in base.overview.notes), base.overview.notes")
     run("assert base.ops.table['occurrences'].max() >= 30")
 
 

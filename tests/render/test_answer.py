@@ -8,7 +8,7 @@ import pytest
 
 from tfprof_nb.render import answer
 from tfprof_nb.render.html import Detail, draw
-from tfprof_nb.render.panels import Bar, Change, Composition, Headline, Link, Part, Split
+from tfprof_nb.render.panels import Bar, Change, Composition, Headline, Link, Offer, Part, Split
 from tfprof_nb.render.static_form import static_view
 from tfprof_nb.render.text import text_view
 
@@ -86,6 +86,24 @@ def test_a_composition_says_each_share_of_the_whole():
     parts = [Part("`lstm`", 30.0, "#0072B2"), Part("waiting", 10.0, "#D55E00")]
     words = Reader(draw(Composition("What a step is made of", "median", parts, 40.0))).words
     assert [word for word in words if "%" in word] == ["75.0%", "25.0%"]
+
+
+def test_all_of_a_row_leads_to_the_page_that_tells_more():
+    parts = [Part("`lstm`", 30.0, "#0072B2", page="Layers"), Part("smaller parts", 10.0, "#D55E00")]
+    panel = Composition("What a step is made of", "median", parts, 40.0)
+    for detail in (LIVE, Detail(links="anchors")):
+        assert [row.split('"')[0] for row in str(draw(panel, detail)).split('class="tfp-row" data-tfp-page="')[1:]] == [
+            "Layers"
+        ]
+    assert "data-tfp-page" not in draw(panel)
+
+
+def test_a_card_without_a_kernel_says_how_its_change_is_tried():
+    card = replace(CARD, offer=Offer("Try it · 60 s", "Runs it:", "p.try_change('x')", list))
+    for form in (draw(card), draw(card, Detail(links="anchors")), static_view("", [card]), text_view("", [card])):
+        assert "p.try_change(" in form
+        assert "Try it" not in form
+    assert "try_change" not in draw(card, LIVE)
 
 
 def test_text_has_the_diff():

@@ -10,7 +10,7 @@ from tfprof_nb._errors import TfprofError
 from tfprof_nb.render import View
 from tfprof_nb.render.html import draw
 from tfprof_nb.render.offer import OfferWidget
-from tfprof_nb.render.panels import Note, Offer
+from tfprof_nb.render.panels import Change, Note, Offer
 from tfprof_nb.render.progress import progress_bar, progress_line
 from tfprof_nb.render.text import text_view
 from tfprof_nb.render.widget_tree import whole
@@ -104,6 +104,19 @@ def test_an_error_is_said_and_the_button_stays(raised, monkeypatch):
     monkeypatch.setattr(widget, "_ended", 0.0)  # later
     click(widget)
     assert run.call_count == 2
+    view.close()
+
+
+def test_the_button_that_tries_a_change_belongs_to_its_card_and_says_nothing_until_it_runs():
+    offer = Offer("Try it", "Runs it in turns:", "p.try_change('x')", lambda: [Note("5 times as fast")])
+    view = View("made", [Change("In[1] line 2", "Add it", "Why.", "f()", "g()", offer=offer)])
+    view._build()
+    (widget,) = (one for one in whole(view) if isinstance(one, OfferWidget))
+    (around,) = (one for one in whole(view) if "tfp-tries" in getattr(one, "_dom_classes", ()))
+    assert [type(one).__name__ for one in around.children] == ["ChangeWidget", "OfferWidget"]
+    assert (widget._line.value, widget._start.tooltip) == ("", "Runs it in turns.")
+    click(widget)
+    assert "5 times as fast" in widget.children[0].value
     view.close()
 
 

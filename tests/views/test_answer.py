@@ -94,7 +94,7 @@ def test_nothing_to_change_is_not_said_above_a_change(change, said):
 
 def answer_beside_a_wait(wait_ms, layer_ms, *findings):
     """The answer of a cell of 1 s that waits for an old iterator, beside layers and findings on them."""
-    rows = [("cell", "", "cell", "phase", 1000.0), ("cell/end", "cell", "taking down an iterator", "start", wait_ms)]
+    rows = [("cell", "", "cell", "phase", 1000.0), ("cell/end", "cell", "deleting an iterator", "start", wait_ms)]
     rows += [(f"cell/layer:{number}", "cell", "lstm", "layer", each) for number, each in enumerate(layer_ms)]
     table = pd.DataFrame(rows, columns=["id", "parent", "name", "kind", "total_ms"])
     table = table.assign(place="", count=1, self_ms=table["total_ms"], share=table["total_ms"] / 1000)
@@ -118,9 +118,7 @@ def test_a_wait_that_other_runs_may_not_have_yields_to_a_change_about_nearly_as_
 
 def test_waits_for_the_old_iterators_of_one_loop_are_one_part_also_behind_its_last_step():
     rows = [("cell", "", "cell", "phase", 1000.0, "")]
-    rows += [
-        (f"{at}/end", at, "taking down an iterator", "start", 150.0, "cell line 2") for at in ("cell/train", "cell")
-    ]
+    rows += [(f"{at}/end", at, "deleting an iterator", "start", 150.0, "cell line 2") for at in ("cell/train", "cell")]
     rows += [("cell/keras:cell:3", "cell", "Layer.__call__", "keras", 220.0, "cell line 3")]
     table = pd.DataFrame(rows, columns=["id", "parent", "name", "kind", "total_ms", "place"])
     table = table.assign(count=1, self_ms=table["total_ms"], share=table["total_ms"] / 1000)
@@ -232,7 +230,7 @@ def test_a_cost_without_a_rule_is_named_with_its_size_and_count(tmp_path):
     p = tp.load(tmp_path)
     assert (p.answer.kind, p.answer.node["kind"]) == ("cost", "start")
     (lead,) = shown(p, Headline)
-    assert lead.text == "Starting a pass takes 95.2% of the capture's time: 4 times 10.0 ms."
+    assert lead.text == "Creating an iterator takes 95.2% of the capture's time: 4 times 10.0 ms."
 
 
 def test_parts_add_up_to_the_whole(traced):
@@ -302,6 +300,22 @@ def test_parts_of_a_step_lead_to_the_pages_that_tell_more_of_them(captured):
     assert not any(part.page for part in shown(captured("benchmark/healthy_lstm_text"), Composition)[0].parts)
 
 
+def test_the_answer_and_the_layers_have_the_same_order_and_shares(captured):
+    p = captured("benchmark/healthy_lstm_text")
+    (step,) = (panel for panel in shown(p, Composition) if panel.title == "What a step is made of")
+    (table,) = (panel for panel in dashboard.page_panels(p, "layers") if isinstance(panel, Table))
+    share_of = dict(table.frame[["layer", "step_share"]].itertuples(index=False))
+    layers = [part for part in step.parts if any(name.endswith(part.label.strip("`")) for name in share_of)]
+    assert len(layers) > 1
+    for part, (name, share) in zip(layers, share_of.items(), strict=False):
+        assert name.endswith(part.label.strip("`"))
+        assert share == pytest.approx(part.value / step.whole)
+    known = set(table.frame["layer"])
+    assert not any(
+        known & set(panel.frame.iloc[:, 0]) for panel in dashboard.page_panels(p, "source") if isinstance(panel, Table)
+    )
+
+
 def test_an_eager_program_that_reads_no_dataset_has_no_page_on_graphs_or_input(tmp_path):
     space = XSpace()
     python = space.plane("/host:CPU").line("python")
@@ -357,6 +371,30 @@ def test_a_step_adds_up_to_its_median_with_what_is_not_explained(tmp_path):
     assert step.whole == pytest.approx(10.0)
     assert {part.label: part.value for part in step.parts} == pytest.approx({"MatMul": 7.0, "not explained": 3.0})
     assert "10.0 ms, the median of 6 steps" in step.about
+
+
+def test_a_step_has_the_median_of_its_own_phase(tmp_path):
+    """The steps of a validation are others."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    at = 0
+    for i in range(12):
+        length = 2_000 if i >= 8 else 50_000 if i == 3 else 10_000
+        python.event("test" if i >= 8 else "train", start_us=at, duration_us=length, step_num=i, _r=1)
+        python.event("mul:MatMul", start_us=at, duration_us=0.9 * length)
+        at += length
+    space.write(tmp_path / "host.xplane.pb")
+    p = tp.load(tmp_path)
+    steps = [panel for panel in shown(p, Composition) if panel.title == "What a step is made of"]
+    assert [step.about for step in steps] == ["10.0 ms, the median of 8 steps; parts by name"]
+
+
+def test_a_share_smaller_than_what_its_change_saves_is_not_said():
+    gains = {"gain_low_percent": 10.0, "gain_high_percent": 90.0, "estimated_gain_percent": 20.0}
+    row = finding(finding="F", cell_percent=20.0, **gains)
+    lead = headline(Answer("finding", 0, None, 0.0), Advice(pd.DataFrame([row]), {}, []))
+    assert lead.text == "F."
+    assert lead.gain
 
 
 def test_now_and_then_have_one_scale_and_an_estimate_is_called_one(traced):

@@ -34,9 +34,9 @@ def test_the_first_sentence_names_the_innermost_scope_with_most_of_the_time(tmp_
             python.event(f"{name.replace('_', '/')}:MatMul", start_us=100 * at, duration_us=time_us)
         return str(tp.load(space.write(tmp_path / "host.xplane.pb")).graph.view())
 
-    assert "`a/b/x` takes 60.0% of the ops' time: 60.0 µs." in answer(a_b_x=60, a_c_y=20, d_z=20)
-    assert "`a` takes 80.0% of the ops' time: 80.0 µs." in answer(a_b_x=40, a_c_y=40, d_z=20)
-    assert "No scope has most of the time of the ops." in answer(a_x=40, b_y=40, c_z=20)
+    assert "The name scope `a/b/x` takes 60.0% of the ops' time: 60.0 µs." in answer(a_b_x=60, a_c_y=20, d_z=20)
+    assert "The name scope `a` takes 80.0% of the ops' time: 80.0 µs." in answer(a_b_x=40, a_c_y=40, d_z=20)
+    assert "No name scope takes most of the ops' time." in answer(a_x=40, b_y=40, c_z=20)
 
 
 def test_a_tree_shows_what_was_selected(profile):

@@ -150,7 +150,7 @@ def test_time_outside_of_steps_is_named_by_its_longest_event(tmp_path):
     _, _, whole, *_ = overview_view.panels(p.overview, p.steps)
     assert [part.label for part in whole.parts] == [
         "steps in the averages",
-        "outside steps (taking down an iterator: 5.00 ms)",
+        "outside steps (deleting an iterator: 5.00 ms)",
     ]
 
 
@@ -190,7 +190,7 @@ def test_a_profile_without_steps_shows_its_notes_once(tmp_path):
             "This profile has no"
         ),
         "The section cell of",
-        "No steps: nothing in this profile marks them",
+        "No steps: this profile has no step markers",
     ]
     notes = [panel.text for panel in shown(dashboard.panels(p, "overview")) if isinstance(panel, Note)]
     assert [sum(note.startswith(start) for note in notes) for start in told] == [1, 1, 1, 1]

@@ -113,6 +113,14 @@ def test_steps_whose_ops_were_not_recorded_are_pale_and_the_legend_says_so():
     assert (recorded.pale, recorded.pale_label) == ((), "")
 
 
+def test_the_legend_leaves_out_steps_that_recording_slowed_as_averages_do():
+    frame = timed(20)
+    frame.loc[:9, "host_compute_ms"] = 40.0
+    bars = step_bars("Step time", frame, STEP_CATEGORIES, "time")
+    assert means(bars)[:1] == [pytest.approx(2.0)]
+    assert bars.series[0].values[0] == 40.0
+
+
 def test_epochs_and_long_gaps_between_steps_are_named():
     frame = timed(20, epoch=[0] * 8 + [1] * 12)
     frame.loc[15:, "start_ms"] += 250.0

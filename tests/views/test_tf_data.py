@@ -1,5 +1,7 @@
 """The tf.data view: the verdict first, then what to change, then the proof."""
 
+import re
+
 import pytest
 
 from builders import XSpace, forest
@@ -73,9 +75,7 @@ def test_two_sources_feed_the_stage_that_their_places_begin_with():
 
 
 def test_any_call_of_any_pipeline_can_be_chosen():
-    (pipelines,) = (panel for panel in panels(result(100)) if isinstance(panel, Tabs))
-    assert [tab.name for tab in pipelines.tabs] == ["0 on the host, Map"]
-    (calls,) = pipelines.tabs[0].open()
+    (calls,) = (panel for panel in panels(result(100)) if isinstance(panel, Tabs))
     assert [tab.name for tab in calls.tabs] == ["the one above, 100 µs", "1. slowest, 100 µs, Map"]
     assert [type(panel) for panel in calls.tabs[1].open()] == [Network, Table]
 
@@ -83,8 +83,7 @@ def test_any_call_of_any_pipeline_can_be_chosen():
 def test_a_call_that_nothing_held_up_has_a_name_too():
     shown_calls = result(100)
     shown_calls._calls["bottleneck"] = float("nan")  # what a frame makes of None
-    (pipelines,) = (panel for panel in panels(shown_calls) if isinstance(panel, Tabs))
-    (calls,) = pipelines.tabs[0].open()
+    (calls,) = (panel for panel in panels(shown_calls) if isinstance(panel, Tabs))
     assert calls.tabs[-1].name == "1. slowest, 100 µs"
 
 
@@ -106,7 +105,7 @@ def test_a_capture_with_nothing_but_a_device_s_pipeline_can_be_shown():
     python.event("Iterator::Prefetch::Generator", duration_us=90, id=2, parent_id=1)
     drawn = panels(tf_data([forest(space)]))
     assert drawn[0] == Note("No call for data on a host was recorded.", "answer")
-    assert "on the device" in text_view("", drawn)
+    assert "runs on a device" in text_view("", drawn)
 
 
 def test_a_stage_that_the_call_did_not_wait_for_does_not_delay_it():
@@ -164,11 +163,24 @@ def test_every_column_is_in_its_frame_and_everything_can_be_drawn(duration_us):
         assert ("Map" in drawn) == (duration_us > 0)
 
 
-def test_the_worst_host_pipeline_and_stage_are_named_with_the_stages_place():
-    answers = [panel.text for panel in panels(result(100, ["Batch", "Map"])) if isinstance(panel, Note)]
-    assert answers[-1] == (
-        "The slowest stage is `Iterator::Root::Batch::Map` of pipeline 0 (Map > Batch) on host host."
-    )
+def test_of_several_pipelines_the_worst_is_named_and_one_menu_has_the_calls_of_all():
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for number, (stage, length) in enumerate((("Map", 100), ("Batch", 60))):
+        at = {"start_us": 1000 * number, "duration_us": length, "id": 10 * number + 1}
+        python.event("Iterator::Root", **at)
+        at = {"start_us": 1000 * number + 1, "duration_us": length - 2, "id": 10 * number + 2}
+        python.event(f"Iterator::Root::{stage}", **at, parent_id=10 * number + 1)
+    found = panels(tf_data([forest(space)]))
+    answers = [panel.text for panel in found if isinstance(panel, Note)]
+    assert re.fullmatch(r"The slowest stage is `Iterator::Root::Map` of pipeline \d \(Map\)\.", answers[-1])
+    (calls,) = (panel for panel in found if isinstance(panel, Tabs))
+    assert calls.label == "call"
+    assert [name.partition(", ")[2] for name in [tab.name for tab in calls.tabs][1:]] == [
+        "1. slowest, 100 µs, Map",
+        "1. slowest, 60.0 µs, Batch",
+    ]
+    assert not any("The slowest stage is `" in getattr(panel, "text", "") for panel in panels(result(100)))
 
 
 def test_no_bottleneck_is_named_where_a_prefetch_absorbs_slow_calls():
@@ -190,7 +202,7 @@ def test_no_bottleneck_is_named_where_a_prefetch_absorbs_slow_calls():
     assert {box.mark for box in pipeline.boxes} == {""}
 
 
-def test_hosts_pipelines_and_ranks_are_three_choices_and_ranks_reach_the_quickest_call():
+def test_hosts_and_ranks_are_two_choices_and_ranks_reach_the_quickest_call():
     spaces = []
     for length in (60, 100):
         space = XSpace()
@@ -202,8 +214,7 @@ def test_hosts_pipelines_and_ranks_are_three_choices_and_ranks_reach_the_quickes
         spaces.append(forest(space, f"host{length}"))
     (hosts,) = (panel for panel in panels(tf_data(spaces)) if isinstance(panel, Tabs))
     assert (hosts.label, [tab.name for tab in hosts.tabs]) == ("host", ["host100", "host60"])
-    (pipelines,) = hosts.tabs[1].open()
-    (ranks,) = pipelines.tabs[0].open()
-    assert (pipelines.label, ranks.label) == ("pipeline", "call")
+    (ranks,) = hosts.tabs[1].open()
+    assert ranks.label == "call"
     assert len(ranks.tabs) == 50
     assert ranks.tabs[-1].name == "120. slowest, 60.0 µs, Map"

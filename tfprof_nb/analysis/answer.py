@@ -16,7 +16,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
 from tfprof_nb.analysis.advice.catalogue import rules
 from tfprof_nb.analysis.advice.claims import explained_by
-from tfprof_nb.analysis.breakdown.breakdown import Breakdown
+from tfprof_nb.analysis.breakdown.breakdown import ONCE_KINDS, Breakdown
 from tfprof_nb.analysis.source.changed_text import changed_text
 from tfprof_nb.analysis.source.code import Code, line_at
 
@@ -27,7 +27,6 @@ _NOT_OF_MODEL = re.compile(
     r"\w*Summary(?:V2)?|(?:Eager)?PyFunc(?:Stateless)?|Print(?:V2)?|CheckNumerics(?:V2)?|WriteFile|SaveV2|RestoreV2"
 )
 # What happens once, however long a program trains.
-ONCE_KINDS = ("trace", "compile")
 _ALL_OF = {"trace": "tracing", "compile": "compiling by XLA"}
 _MIN_SHARE = 0.2  # of the cell: a cost that is told although no rule explains it
 _NEAR = 0.75  # of the time of the finding that is about most

@@ -97,7 +97,7 @@ class Python(Result):
         samples``.
         ``graphs_ms`` is the time, in steps and between them, in which a graph ran or was made: a tf.function, or its
         gradient.
-        ``eager_ms`` is the time of calls whose ops run one by one: no graph runs, is made or is waited for.
+        ``eager_ms`` is the time of calls whose ops run eagerly: no graph runs, is made or is waited for.
     eager
         That time by each line of the main thread's stacks, not only the innermost, and by the user's function that it
         called then, empty for none: ``function file line called called_file eager_ms``.
@@ -168,7 +168,7 @@ def _threads_note(stacks: Sequence[PythonStacks]) -> Iterator[str]:
 def _host(
     forest: Forest, grouping: Grouping, stacks: PythonStacks, steps: Steps, labels: Mapping[str, str]
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Return one host's rows by line, by line and call, and of ops that run one by one.
+    """Return one host's rows by line, by line and call, and of eager ops.
 
     The former have the results' columns, and ``other_ms``, the time while a step's ``other`` went on.
     """
@@ -452,7 +452,7 @@ def _totals(samples: pd.DataFrame, stacks: PythonStacks) -> pd.DataFrame:
 
 
 def _eager(samples: pd.DataFrame, stacks: PythonStacks, labels: Mapping[str, str]) -> pd.DataFrame:
-    """Return the time of ops that run one by one, by each of the user's lines on the stack and what it called."""
+    """Return the time of eager ops, by each of the user's lines on the stack and what it called."""
     users = np.flatnonzero(stacks.function_is_users[stacks.place_function[stacks.frame_place]])
     stack, place = stacks.frame_stack[users], _places_of_functions(stacks)[stacks.frame_place[users]]
     inner = np.append(-1, np.where(stack[1:] == stack[:-1], stacks.place_function[place[:-1]], -1))[: len(users)]

@@ -6,6 +6,7 @@ the cell as it is.
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -34,6 +35,9 @@ _COVERED = {
     "rows": ("", "redrawn", "order", "rows"),
     "dynamics": ("", "redrawn", "order", "rows", "values"),
 }
+# Validation, and methods of callbacks that run around epochs: steps do not tell what a change there gains.
+_BETWEEN_EPOCHS = re.compile(r"cell/validation|.*/callback:[^/]*\.on_(?![^/]*batch)")
+_WHOLE_RUNS = 4.5  # two of each cell, a bit slower than profiled
 Results = Literal["equal", "close", "different", "unknown"]
 Values = Mapping[str, list[Any]]
 
@@ -83,6 +87,16 @@ class Trial(Result):
     longer, once, ``results`` ("equal", "close", "different", or "unknown" where nothing can be compared), ``rule``, and
     ``refuted``: whether results differ in a way that the rule does not claim.
     """
+
+
+def acts_between_epochs(node: str) -> bool:
+    """Whether only whole cells tell what a change of a part of `p.breakdown` gains."""
+    return bool(_BETWEEN_EPOCHS.match(node))
+
+
+def whole_cells_s(cell_s: float) -> int:
+    """Return how long a trial of whole cells takes, given how long one takes."""
+    return math.ceil(_WHOLE_RUNS * cell_s)
 
 
 def trial(ran: Ran, rule: str, claim: str = "equal") -> Trial:

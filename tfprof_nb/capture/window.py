@@ -150,8 +150,8 @@ class Pacing:
             return ""
         if self._counts_steps and not self._marked:
             return (
-                "The code marks no steps, so there was nothing to count and all of it was recorded. In your own loop, "
-                "put `with tfprof_nb.step(i):` around each step."
+                "The code has no step markers, so there was nothing to count and all of it was recorded. In your own "
+                "loop, put `with tfprof_nb.step(i):` around each step."
             )
         if not asked or self.recorded >= asked:
             return ""

@@ -8,9 +8,9 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.findings import gain_in_words
 
 _SOURCES = {
-    "marked": "marks tell where steps begin",
+    "marked": "step markers tell where steps begin",
     "device": "steps are taken from the device's work",
-    "inferred": "steps are inferred, as nothing marks them",
+    "inferred": "steps are inferred, as there are no step markers",
 }
 _PARTS = {"device_to_device_ms": "device copies", "compile_ms": "compilation"}
 _CODE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)")

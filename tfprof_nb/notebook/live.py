@@ -22,7 +22,7 @@ _LATER_S = 1.0
 _SOON_S = 2  # until then the first step may still be tracing
 _WORTH_SAYING_BYTES = 10 << 20
 _WAITING = "waiting for data"
-_NO_STEP = "Keras marks its steps once it trains; those of an ordinary loop are looked for when the cell ends."
+_NO_STEP = "Steps appear once Keras trains; those of your own loop are looked for when the cell ends."
 
 
 class Live:
@@ -101,8 +101,8 @@ class Live:
                 return f"Recorded {_steps(pacing.recorded)}. The cell goes on unrecorded: {self._step_times()}"
             case "unmarked":
                 return (
-                    "Recording everything: no step is marked so far, so there is nothing to count. Keras marks its "
-                    "batches; mark the steps of your own loop with `with tfprof_nb.step(i):`."
+                    "Recording everything: no step has begun so far, so there is nothing to count. Keras' steps "
+                    "are found by themselves; wrap those of your own loop in `with tfprof_nb.step(i):`."
                 )
         what = "Recording" if self._capture.records_ops else "Timing steps (enough ops are recorded)"
         return f"{what}: {self._step_times()}{self._taken()}"

@@ -70,15 +70,27 @@ def change(panel: Change, links: Sequence[Markup], *, live: bool) -> Markup:
     return element("details", summary, inner, style=box, class_="tfp-change")
 
 
-def composition(panel: Composition, linked: Callable[[Markup, str], Markup]) -> Markup:
-    """Draw one row per part: its name, its bar, its size and its share; ``linked`` leads from a name to a page."""
+def composition(panel: Composition, linked: Callable[[Markup, str], Markup], *, links: bool) -> Markup:
+    """Draw one row per part: its name, its bar, its size and its share; ``linked`` leads from a name to a page.
+
+    With ``links``, all of the row does.
+    """
     longest = max((part.value for part in panel.parts), default=0.0) or 1.0
-    rows = [row for part in panel.parts for row in _part(part, longest, panel, linked)]
+    rows = [join(_part(part, longest, panel, linked)) for part in panel.parts]
+    about = panel.about
+    if links and any(part.page for part in panel.parts):
+        about += "; click one for more"
+        rows = [
+            element("div", row, class_="tfp-row", data_tfp_page=part.page, style="display:contents;cursor:pointer")
+            if part.page
+            else row
+            for part, row in zip(panel.parts, rows, strict=True)
+        ]
     grid = (
         "display:grid;grid-template-columns:fit-content(42%) minmax(60px,1fr) auto auto;gap:4px 12px;"
         "align-items:center;font-size:13px;margin:6px 0 14px"
     )
-    return _title(panel.title, panel.about) + element("div", *rows, style=grid)
+    return _title(panel.title, about) + element("div", *rows, style=grid)
 
 
 def _title(title: str, about: str = "") -> Markup:
@@ -143,7 +155,9 @@ def _card_head(panel: Change, *, live: bool) -> Markup:
         "display:flex;flex-wrap:wrap;gap:4px 10px;align-items:center;padding:7px 12px;font-size:13px;"
         f"background-color:rgba(128,128,128,.09);border-bottom:{_LINE}"
     )
-    return element("div", place, action, _buttons(panel) if live and panel.new else "", style=style)
+    return element(
+        "div", place, action, _buttons(panel) if live and panel.new else "", class_="tfp-card-head", style=style
+    )
 
 
 def _buttons(panel: Change) -> Markup:

@@ -130,9 +130,11 @@ def draw(panel: Panel, detail: Detail = Detail()) -> Markup:
         case Headline():
             return answer.headline(panel)
         case Change():
-            return answer.change(panel, [_link(link, detail) for link in panel.links], live=detail.links == "buttons")
+            live = detail.links == "buttons"
+            card = answer.change(panel, [_link(link, detail) for link in panel.links], live=live)
+            return card + _note(panel.offer.note, detail) if panel.offer and not live else card
         case Composition():
-            return answer.composition(panel, partial(_linked, detail=detail))
+            return answer.composition(panel, partial(_linked, detail=detail), links=detail.links != "none")
         case Offer():
             return _note(panel.note, detail)
         case Split() if any(part.value > 0 for part in panel.parts):

@@ -5,6 +5,7 @@ In: panels. Out: text.
 
 import numpy as np
 
+from tfprof_nb._arrays import Bools
 from tfprof_nb._units import number
 from tfprof_nb.render.panels import StackedBars
 
@@ -23,10 +24,14 @@ def legend_values(chart: StackedBars) -> list[str]:
 
 
 def means(chart: StackedBars) -> list[float]:
-    """Return the mean of each series over the bars that are not marked; over all bars if every one is marked."""
-    marked = np.isin(chart.x, np.asarray(chart.marked))
-    counted = ~marked if not marked.all() else np.ones_like(marked)
-    return [float(np.nan_to_num(layer.values)[counted].mean()) for layer in chart.series]
+    """Return the mean of each series over the bars in averages."""
+    return [float(np.nan_to_num(layer.values)[counted(chart)].mean()) for layer in chart.series]
+
+
+def counted(chart: StackedBars) -> Bools:
+    """Return which bars are in averages: those neither marked nor uncounted; all if there are none."""
+    others: Bools = ~np.isin(chart.x, [*chart.marked, *chart.uncounted])
+    return others if others.any() else ~others
 
 
 def hatched_label(label: str) -> str:

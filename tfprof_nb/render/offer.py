@@ -17,7 +17,7 @@ from tfprof_nb.render.idle import someone_waits
 from tfprof_nb.render.markup import element, with_code
 from tfprof_nb.render.panels import Note, Offer, Panel
 from tfprof_nb.render.progress import progress_shown_by
-from tfprof_nb.render.widget_tree import close_all
+from tfprof_nb.render.widget_tree import close_all, whole
 
 _WIDE = {"width": "100%", "min_width": "0", "margin": "0"}
 _BUTTON = {"width": "auto", "flex": "none", "margin": "0 8px 0 0"}
@@ -27,22 +27,31 @@ _SECOND_CLICK_S = 0.5
 
 
 class OfferWidget(ipywidgets.VBox):  # type: ignore[misc]
-    """The button, with a line for progress and errors; after the run the panels that it returned."""
+    """The button, with a line for progress and errors; after the run the panels that it returned.
 
-    def __init__(self, offer: Offer, build: Callable[[Sequence[Panel]], Sequence[ipywidgets.Widget]]) -> None:
+    With ``in_head``, a style puts the button into the head of the card above.
+    """
+
+    def __init__(
+        self, offer: Offer, build: Callable[[Sequence[Panel]], Sequence[ipywidgets.Widget]], *, in_head: bool = False
+    ) -> None:
         self._offer, self._build = offer, build
         self._lock, self._thread, self._ended = threading.Lock(), threading.Thread(), 0.0
         self._runs = self._has_run = False
-        self._start = ipywidgets.Button(description=offer.label, tooltip=offer.code, layout=_BUTTON)
-        self._stop = ipywidgets.Button(description="Stop", disabled=True, layout={**_BUTTON, "display": _HIDDEN})
+        text = f"{offer.text.rstrip(':.')}."
+        self._start = ipywidgets.Button(description=offer.label, tooltip=text, layout=_BUTTON)
+        self._stop = ipywidgets.Button(description="Stop", layout=_BUTTON)
         self._line = ipywidgets.HTML(layout={**_WIDE, "flex": "1 1 240px"})
         row = {**_WIDE, "flex_flow": "row wrap", "align_items": "center"}
-        self._above = ipywidgets.HBox([self._start, self._stop, self._line], layout=row)
+        buttons = ipywidgets.HBox([self._start, self._stop], layout={"flex": "none"}, _dom_classes=("tfp-buttons",))
+        self._above = ipywidgets.HBox([buttons, self._line], layout=row)
         super().__init__([self._above], layout=_WIDE)
         self.add_class("tfp-offer")
         self._start.on_click(self._clicked)
         self._stop.on_click(self._stopped)
-        self._say(f"{offer.text.rstrip(':.')}.")
+        self._allow(start=True)
+        if not in_head:
+            self._say(text)
 
     def _clicked(self, _: Any) -> None:
         with self._lock:
@@ -72,7 +81,7 @@ class OfferWidget(ipywidgets.VBox):  # type: ignore[misc]
         else:
             self._has_run = True
             self.children = tuple(self._build(panels))
-            close_all([self._start, self._stop, self._above, self._line])
+            close_all(whole(self._above))
 
     def _say(self, text: str) -> None:
         self._line.value = str(element("div", *with_code(text), style="font-size:12px;opacity:.8"))
@@ -85,6 +94,6 @@ class OfferWidget(ipywidgets.VBox):  # type: ignore[misc]
         self._allow(start=True)
 
     def _allow(self, *, start: bool) -> None:
-        """Let one of the buttons be pressed; the button to stop is seen only while something runs."""
+        """Let one of the buttons be pressed; only that one is seen."""
         self._start.disabled, self._stop.disabled = not start, start
-        self._stop.layout.display = _HIDDEN if start else None
+        self._start.layout.display, self._stop.layout.display = (None, _HIDDEN) if start else (_HIDDEN, None)

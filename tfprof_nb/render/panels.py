@@ -102,6 +102,8 @@ class Change:
         What it could save, for the one line that a folded card shows.
     folded
         Whether the card shows one line, and opens on a click.
+    offer
+        Tries the change; its button stands in the card's head.
     apply
         Returns the whole text of the changed cell, which a front end puts into a new cell.
     """
@@ -116,6 +118,7 @@ class Change:
     gain: str = ""
     folded: bool = False
     apply: Callable[[], str] | None = field(default=None, repr=False)
+    offer: Offer | None = None
 
 
 @dataclass(frozen=True)
@@ -275,6 +278,8 @@ class StackedBars:
         What the bars are like together, such as their median; stands beside the title.
     pale, pale_label
         The x of bars that are drawn pale, and why.
+    uncounted
+        The x of further bars that averages leave out.
     gaps
         Where something lies between two bars: the x of the second, and what it is; without a text, a mere line.
     """
@@ -293,6 +298,7 @@ class StackedBars:
     pale: Sequence[float] = ()
     pale_label: str = ""
     gaps: Sequence[tuple[float, str]] = ()
+    uncounted: Sequence[float] = ()
 
 
 @dataclass(frozen=True)

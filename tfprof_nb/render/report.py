@@ -21,13 +21,15 @@ th, td { padding: 4px 8px; border-bottom: 1px solid rgba(128, 128, 128, .25); ve
 td[align] { white-space: nowrap; font-variant-numeric: tabular-nums; }
 code { font-size: 11px; white-space: pre-wrap; }
 a { color: #0067a5; text-decoration: none; }
-a:hover { text-decoration: underline; }
+a:hover, .tfp-row:hover a { text-decoration: underline; }
+.tfp-link + .tfp-link { margin-left: 10px; }
 tbody tr:hover { background: rgba(128, 128, 128, .12); }
 @media (prefers-color-scheme: dark) { :root { --tfp-page: #161616; } body { color: #e8e8e8; } a { color: #66b8ee; }
   .tfp-gain { color: #6fd39a !important; } }
 """)
 
 
+_FRAME = "tfp-report"  # as js/src/report knows it: there a frame becomes as high as its page
 _DETAIL = Detail(min_rows=200, text=300, links="anchors", scripted=True)
 
 
@@ -58,4 +60,5 @@ def html_report(title: str, panels: Sequence[Panel]) -> Markup:
 def framed_report(title: str, panels: Sequence[Panel]) -> Markup:
     """Return a report in a frame, for front ends that show HTML but not Jupyter's widgets, such as marimo."""
     page = str(html_report(title, panels))  # an attribute's value: no longer markup
-    return element("iframe", srcdoc=page, title=title, style="width:100%;height:560px;border:0;color-scheme:normal")
+    look = "width:100%;height:560px;border:0;color-scheme:normal"
+    return element("iframe", srcdoc=page, title=title, name=_FRAME, style=look)

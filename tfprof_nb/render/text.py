@@ -13,7 +13,7 @@ from tfprof_nb._arrays import Floats
 from tfprof_nb._units import cell, duration, number, percent, printable, shorten
 from tfprof_nb.render.bar_layout import stack
 from tfprof_nb.render.diff import diff
-from tfprof_nb.render.legend import means
+from tfprof_nb.render.legend import counted, means
 from tfprof_nb.render.panels import (
     Bars,
     Beside,
@@ -76,7 +76,7 @@ def draw(panel: Panel) -> list[str]:
             beside = f"{panel.gain} ({panel.ground})" if panel.gain and panel.ground else panel.gain or panel.ground
             return [*_wrap(panel.text), *(_wrap(beside) if beside else [])]
         case Change():
-            return _change(panel)
+            return [*_change(panel), *(["", *draw(panel.offer)] if panel.offer else ())]
         case Composition():
             return [f"{panel.title} ({panel.about})" if panel.about else panel.title, *_composition(panel)]
         case Offer():
@@ -233,15 +233,14 @@ def _stacked(panel: StackedBars) -> list[str]:
     if not len(panel.x) or not panel.series:
         return ["– Nothing to draw."]
     total = stack([layer.values for layer in panel.series])[-1]
-    counted = ~np.isin(panel.x, np.asarray(panel.marked, dtype=np.float64))
-    used = counted if counted.any() else ~counted
+    used = counted(panel)
     if len(total) == 1:
         parts = ", ".join(
             f"{layer.label} {number(mean)}" for layer, mean in zip(panel.series, means(panel), strict=True) if mean
         )
         return [f"{panel.x_label} {tick_text(panel.x[0])}; {panel.y_label}: {number(total[0])}", *_wrap(parts)]
     figures = f"mean {number(total[used].mean())}, min {number(total[used].min())}, max {number(total[used].max())}"
-    without = f" without {panel.marked_label or 'marked'}" if not counted.all() and counted.any() else ""
+    without = f" without {panel.marked_label}" if panel.marked_label and not used.all() else ""
     span = f"{panel.x_label} {tick_text(panel.x[0])} to {tick_text(panel.x[-1])}"
     return [spark(total), f"{span}; {panel.y_label}: {figures}{without}", *_means(panel)]
 

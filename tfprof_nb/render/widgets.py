@@ -74,7 +74,11 @@ def build(panel: Panel, selection: Selection) -> ipywidgets.Widget:
         case HeatMap() if not _is_empty(panel):
             return _html(titled(panel.title, chart_svg(panel)))
         case Change():
-            return ChangeWidget(panel, draw(panel, _LIVE), layout=_WIDE)
+            card = ChangeWidget(panel, draw(panel, _LIVE), layout=_WIDE)
+            if not panel.offer:
+                return card
+            tries = OfferWidget(panel.offer, lambda panels: build_all(panels, selection), in_head=True)
+            return ipywidgets.VBox([card, tries], layout=_WIDE, _dom_classes=("tfp-tries",))
         case Headline() | Note(kind="answer"):
             answer = _html(draw(panel, _LIVE))
             answer.add_class("tfp-answer")

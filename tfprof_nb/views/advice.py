@@ -46,7 +46,7 @@ def measure(advice: Advice, row: dict[Any, Any]) -> list[Panel]:
     offered = advice.measurement
     if offered is None or not _is_about_input(row["rule"]):
         return []
-    text = f"What each stage of `{offered.dataset}` costs, and what changes of it gain, is measured in half a minute:"
+    text = f"Measures in half a minute what each stage of `{offered.dataset}` costs and what changing it would gain:"
     return [Offer("Measure it", text, offered.code, lambda: benchmark_input_view.panels(offered.run()))]
 
 

@@ -15,11 +15,12 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
 from tfprof_nb.analysis.advice.catalogue import rules
 from tfprof_nb.analysis.advice.rule import usual_gain
-from tfprof_nb.analysis.answer import MODEL_KINDS, ONCE_KINDS, Answer, Diff
-from tfprof_nb.analysis.breakdown.breakdown import Breakdown
+from tfprof_nb.analysis.answer import MODEL_KINDS, Answer, Diff
+from tfprof_nb.analysis.breakdown.breakdown import ONCE_KINDS, Breakdown
 from tfprof_nb.analysis.overview import Overview
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.steps.steps import Steps
+from tfprof_nb.analysis.trial import acts_between_epochs, whole_cells_s
 from tfprof_nb.render import theme
 from tfprof_nb.render.diff import diff as changed_lines
 from tfprof_nb.render.panels import Bar, Change, Composition, Figure, Headline, KeyFigures, Offer, Panel, Part, Split
@@ -30,7 +31,9 @@ from tfprof_nb.views.pages import PAGES, links_of
 
 _MIN_SPEEDUP = 1.5  # smaller ones are said in percent
 _MIN_SAVED, _MAX_SPEEDUP = 0.01, 10.0
-_TRY = "The cell runs as it is and changed, in turns, on copies, for a minute: it says what the change gains and keeps."
+_ABOVE = 1.2  # times the share that a finding is about: a change that saves more says so instead
+_TRY_S = 60  # as `Profile.try_change` takes by default
+_TRY = "Runs the cell as it is and changed, in turns, on copies, for {} s, and says what the change gains:"
 _MAX_PARTS, _MIN_PART = 10, 0.005
 _MOSTLY = 0.5  # of the model's own work: the op or layer that takes so much of it is named
 _MAX_UNEXPLAINED = 0.5
@@ -109,7 +112,8 @@ def headline(answer: Answer, advice: Advice) -> Headline:
     if answer.kind == "finding" and answer.finding is not None:
         row = advice.table.iloc[answer.finding].to_dict()
         share, says = row["cell_percent"], "%" in row["finding"]
-        little = not share >= _WORTH_SAYING_PERCENT
+        saved = _saved(row)
+        little = not share >= _WORTH_SAYING_PERCENT or bool(saved and 100 * saved[1] > _ABOVE * share)
         of_cell = "" if says or little else f" That is {_units.percent(share)} of the {answer.whole}'s time."
         return Headline(f"{row['finding']}.{of_cell}", *_gain(row))
     return Headline(sentence(answer, calm=_is_calm(advice)))
@@ -175,8 +179,10 @@ def _title(node: Mapping[Any, Any]) -> str:
         name = f"`{name}`"
     elif kind == "python":
         name = f"`{node['code']}`" if node.get("code") else f"`{name}`" if name else "Python"
+    elif kind == "start" and name.endswith("Dataset"):
+        name = f"creating the iterator of {name}"
     elif kind in ONCE_KINDS:
-        name = _KERAS_STEP.sub("the step of Keras", name)
+        name = _KERAS_STEP.sub("Keras' step function", name)
     return name
 
 
@@ -212,21 +218,18 @@ def _changes(answer: Answer, advice: Advice, tree: Breakdown, try_change: Try | 
     """Show the finding that leads as an open card, the others as lines that open."""
     for number, row in enumerate(advice.table.to_dict("records")):
         leads, diff = answer.kind == "finding" and number == answer.finding, answer.diffs.get(number, Diff())
-        yield _card(row, diff, tree, leads=leads)
-        if leads and diff.text and try_change:
-            rule = str(row["rule"])
-            yield Offer("Try it", _TRY, f"p.try_change({rule!r})", partial(try_change, rule))
+        yield _card(row, diff, tree, try_change, leads=leads)
         if leads:
             yield from advice_view.measure(advice, row)
 
 
-def _card(row: dict[Any, Any], diff: Diff, tree: Breakdown, *, leads: bool) -> Change:
-    gain, _ = _gain(row)
+def _card(row: dict[Any, Any], diff: Diff, tree: Breakdown, try_change: Try | None, *, leads: bool) -> Change:
+    gain, rule = _gain(row)[0], str(row["rule"])
     in_cell = line_at(row["place"])[0].startswith(("cell", "In["))
     return Change(
         place=row["place"],
-        action=_to_do(diff) or rules()[row["rule"]].action if leads else f"{row['finding']}.",
-        text=f"{row['evidence']} {advice_view.fix(row)}".rstrip(),
+        action=_to_do(diff) or rules()[rule].action if leads else f"{row['finding']}.",
+        text=f"{row['evidence']} {row['fix'] if gain else advice_view.fix(row)}".rstrip(),
         old=diff.old,
         new=diff.new,
         bars=_now_and_then(row, tree),
@@ -234,7 +237,14 @@ def _card(row: dict[Any, Any], diff: Diff, tree: Breakdown, *, leads: bool) -> C
         links=links_of(row),
         gain=gain,
         folded=not leads,
+        offer=_offer(row, tree, try_change) if leads and diff.text and try_change else None,
     )
+
+
+def _offer(row: Mapping[Any, Any], tree: Breakdown, try_change: Try) -> Offer:
+    rule, cell_s = str(row["rule"]), float(tree.summary["cell_ms"]) / 1000
+    seconds = max(_TRY_S, whole_cells_s(cell_s)) if acts_between_epochs(row["node"]) else _TRY_S
+    return Offer(f"Try it · {seconds} s", _TRY.format(seconds), f"p.try_change({rule!r})", partial(try_change, rule))
 
 
 def _to_do(diff: Diff) -> str:
@@ -322,13 +332,11 @@ def _compositions(answer: Answer, tree: Breakdown, steps: Steps, pages: Collecti
     if not cell_ms > 0:
         return
     table = tree.table
-    found = table[(table["kind"] == "step") & (table["count"] > 1)]
-    if found.empty or found["share"].max() < _MIN_STEP_SHARE:
+    step, inside = tree.longest_step()
+    if step is None or step["share"] < _MIN_STEP_SHARE:
         about = f"{_units.milliseconds(cell_ms)}, parts by name"
         yield Composition("Where the time went", about, _parts(_with_unexplained(tree), cell_ms, pages), cell_ms)
         return
-    step = found.iloc[int(found["total_ms"].to_numpy().argmax())]
-    inside = table[(table["parent"] == step["id"]) & ~table["kind"].isin(ONCE_KINDS)]
     inside_ms = float(inside["total_ms"].sum())
     yield _whole(tree, step, inside_ms, answer.whole)
     if inside_ms >= _LEAST * step["total_ms"]:
@@ -366,10 +374,12 @@ def _one_step(
 ) -> Composition:
     """Say what a step is made of: the median step, if these are the measured steps, else the mean one."""
     mean, count = float(inside["total_ms"].sum() / step["count"]), _units.count(step["count"])
-    times, same = steps.timed["step_ms"], abs(len(steps.table) - step["count"]) <= _NEARLY * step["count"]
+    times, phases = steps.timed["step_ms"], set(steps.measured["phase"])
+    same = abs(steps.table["phase"].isin(phases).sum() - step["count"]) <= _NEARLY * step["count"]
     whole = float(times.median()) if same and len(set(steps.table["host"])) == 1 else mean
     kind = "median" if whole is not mean else "mean"
-    about = f"{_units.milliseconds(whole)}, the {kind} of {count} steps, without tracing and compiling; parts by name"
+    once = ", without tracing and compiling" if inside["total_ms"].sum() < (1 - _LEAST) * step["total_ms"] else ""
+    about = f"{_units.milliseconds(whole)}, the {kind} of {count} steps{once}; parts by name"
     named = inside.assign(total_ms=inside["total_ms"] * (whole / inside["total_ms"].sum()))
     waits = named["kind"] == "wait"
     for at, row in named[waits].iterrows():

@@ -16,6 +16,7 @@ from tfprof_nb.analysis.answer import Answer
 from tfprof_nb.analysis.breakdown.breakdown import Breakdown
 from tfprof_nb.analysis.functions.functions import Functions
 from tfprof_nb.analysis.input_pipeline import InputPipeline
+from tfprof_nb.analysis.layers import Layers
 from tfprof_nb.analysis.memory.memory import Memory
 from tfprof_nb.analysis.ops.ops import Ops
 from tfprof_nb.analysis.overview import Overview
@@ -33,6 +34,7 @@ from tfprof_nb.views import advice as advice_view
 from tfprof_nb.views import answer as answer_view
 from tfprof_nb.views import graph as graph_view
 from tfprof_nb.views import input_pipeline as input_pipeline_view
+from tfprof_nb.views import layers as layers_view
 from tfprof_nb.views import memory as memory_view
 from tfprof_nb.views import overview as overview_view
 from tfprof_nb.views import source as source_view
@@ -78,6 +80,8 @@ class Results(Protocol):
     def source(self) -> SourceLines: ...
     @property
     def python(self) -> Python: ...
+    @property
+    def layers(self) -> Layers: ...
     @property
     def input_pipeline(self) -> InputPipeline: ...
     @property
@@ -265,6 +269,8 @@ def page_panels(results: Results, name: str) -> list[Panel]:
             return memory_view.panels(results.memory, process)
         case "source":
             return source_view.panels(results.source, results.python)
+        case "layers":
+            return layers_view.panels(results.layers, results.breakdown)
         case "input_pipeline":
             return input_pipeline_view.panels(results.input_pipeline, results.tf_data, results.steps)
     check_pages(name)

@@ -87,10 +87,10 @@ def _answer(graph: Graph) -> list[Note]:
         if depths[row] == depths[most] + 1 and times[row] >= _MOST * times[0]:
             most = row
     if depths[most] < 2:  # a whole function
-        return [Note("No scope has most of the time of the ops.", "answer")]
+        return [Note("No name scope takes most of the ops' time.", "answer")]
     name, share = names.iloc[most].partition("/")[2], _units.share(times[most] / times[0])  # without its function
     took = f"takes {share} of the ops' time: {_units.microseconds(times[most])}"
-    return [Note(f"`{_units.shorten(name, _MAX_NAME)}` {took}.", "answer")]
+    return [Note(f"The name scope `{_units.shorten(name, _MAX_NAME)}` {took}.", "answer")]
 
 
 def part_panels(part: Result) -> list[Panel]:

@@ -8,7 +8,7 @@ from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 from tfprof_nb.analysis.tf_data.tf_data import HOST_UNSEEN, TfData
 from tfprof_nb.analysis.verdict import MODERATELY_PERCENT
-from tfprof_nb.render.panels import Bars, Column, Figure, KeyFigures, Lines, Note, Panel, Part, Series, Tab, Table, Tabs
+from tfprof_nb.render.panels import Bars, Column, Figure, KeyFigures, Lines, Note, Panel, Part, Series, Table
 from tfprof_nb.views.categories import HOST_COMPUTE, INPUT, OTHER, Category
 from tfprof_nb.views.columns import OP
 from tfprof_nb.views.step_bars import step_bars
@@ -36,7 +36,7 @@ _ADVICE = {
     ),
     "advanced_file_read_ms": (
         "Reading files takes most of the input time although it runs ahead or in parallel: read more files at once (a "
-        "larger cycle_length), from a faster disk, or put `.cache()` behind the read."
+        "larger cycle_length), from a faster disk, or put `.cache()` after the read."
     ),
     "preprocessing_ms": "Preprocessing takes most of the input time.{missing}",
     "enqueue_ms": (
@@ -79,22 +79,16 @@ def panels(result: InputPipeline, tf_data: TfData, steps: Steps, fix: Note | Non
 
 
 def _statistics(result: InputPipeline, steps: Steps) -> list[Panel]:
-    """Show how long steps take and how long they wait for data."""
+    """Show how long steps wait for data."""
     numbers = result.summary
     if not len(result.steps):
         return []
     figures = [Figure("median step", _units.milliseconds(float(steps.timed["step_ms"].median())))]
-    if len(steps.timed) == 1:
-        waits = [Figure("wait for data", _units.milliseconds(numbers["input_ms_mean"]))] if _is_known(result) else []
-        return [KeyFigures([*figures, *waits])]
-    for column, what in (("step_ms", "step"), ("input_ms", "wait for data"))[: 2 if _is_known(result) else 1]:
-        mean, deviation, low, high = (
-            _units.milliseconds(numbers[f"{column}_{name}"]) for name in ("mean", "std", "min", "max")
-        )
-        figures += [
-            Figure(f"average {what}, deviation {deviation}", mean, "of the steps in the averages"),
-            Figure(f"range of a {what}", f"{low} to {high}", f"shortest and longest {what}"),
-        ]
+    if _is_known(result):
+        mean, low, high = (_units.milliseconds(numbers[f"input_ms_{name}"]) for name in ("mean", "min", "max"))
+        figures.append(Figure("average wait for data", mean, "of the steps in the averages"))
+        if len(steps.timed) > 1:
+            figures.append(Figure("shortest to longest wait", f"{low} to {high}"))
     return [KeyFigures(figures)]
 
 
@@ -115,7 +109,7 @@ def headline(result: InputPipeline) -> str:
     if kind in ("not", "short_fetches", "python", "potentially"):
         kind = "before" if waiting >= MODERATELY_PERCENT else "not"
     said = _VERDICTS[kind].format(input=_units.percent(waiting), fetch=fetch)
-    return f"{said.removesuffix('.')}, {_units.percent(between)} of it before their marks begin."
+    return f"{said.removesuffix('.')}, {_units.percent(between)} of it before they begin."
 
 
 def advice(result: InputPipeline, tf_data: TfData) -> list[Panel]:
@@ -160,11 +154,8 @@ def _classes(result: InputPipeline) -> list[Part]:
 
 
 def _graphs(result: InputPipeline, steps: Steps) -> list[Panel]:
-    """Show the waits of the steps, and whole steps behind them; whole steps alone if none waited."""
-    whole, waits = graph(steps), _per_step(result, steps)
-    if not waits:
-        return whole
-    return [Tabs([Tab("waiting for data", lambda: waits), Tab("whole steps", lambda: whole)], shown=2)]
+    """Show the waits of the steps; whole steps if none waited."""
+    return _per_step(result, steps) or graph(steps)
 
 
 def _per_step(result: InputPipeline, steps: Steps) -> list[Panel]:

@@ -3,14 +3,22 @@
 from typing import Any
 
 from tfprof_nb import _units
+from tfprof_nb.analysis.breakdown.breakdown import Breakdown
 from tfprof_nb.analysis.layers import Layers
 from tfprof_nb.render.panels import Box, Column, Network, Note, Panel, Table
 from tfprof_nb.render.theme import BLUE, GREEN
 
 _COLUMNS = (
     Column("layer", "layer", "code"),
-    Column("op_ms", "time of its ops", "ms", bar=True, meaning="in a typical step, summed over threads"),
-    Column("op_share", "share", "share", meaning="of the time of all ops"),
+    Column(
+        "step_share",
+        "of a step",
+        "share",
+        bar=True,
+        meaning="as on the Answer: without waiting, and without the optimizer",
+    ),
+    Column("op_ms", "time of its ops", "ms", meaning="in a typical step, summed over threads, with its optimizer"),
+    Column("op_share", "share of ops", "share", meaning="of the time of all ops"),
     Column("kind", "class", "code"),
     Column("forward_ms", "forward", "ms"),
     Column("backward_ms", "backward", "ms"),
@@ -21,21 +29,29 @@ _COLUMNS = (
     Column("place", "made at", "code"),
 )
 _ABOUT = (
-    "Each layer with the time of its ops in a typical step: forward, backward and its share of the optimizer, summed "
-    "over threads."
+    "Boxes have the time of each layer's ops in a typical step: forward, backward and its share of the optimizer, "
+    "summed over threads."
 )
+_OF_A_STEP = " “Of a step” is the part of the step's wall time without the optimizer, as the Answer divides it."
 
 
-def panels(result: Layers) -> list[Panel]:
-    """Show the layers as boxes with their time and output, then as a table, the most expensive first."""
+def panels(result: Layers, tree: Breakdown) -> list[Panel]:
+    """Show the layers as boxes with their time and output, then as a table, the most expensive first.
+
+    That is the one that takes most of a step in ``tree``, where that tells of layers.
+    """
     if result.table.empty:
         return [Note(note, "empty") for note in result.notes]
     boxes = [_box(row) for row in result.boxes.itertuples(index=False)]
-    table = result.table.sort_values("op_ms", ascending=False, ignore_index=True)
+    _, parts = tree.longest_step()
+    of_step = parts[parts["kind"] == "layer"].groupby("name")["total_ms"].sum() / max(parts["total_ms"].sum(), 1e-9)
+    table = result.table.assign(step_share=result.table["layer"].map(of_step).astype(float))
+    table = table.sort_values(["step_share", "op_ms"], ascending=False, ignore_index=True)
+    known = bool(table["step_share"].notna().any())
     return [
-        Note(_ABOUT),
+        Note(_ABOUT + _OF_A_STEP * known),
         Network("The model, from its input to its output", boxes, GREEN if result.on_device else BLUE),
-        Table("Layers, by time", table, _COLUMNS, 20),
+        Table("Layers, by time", table, [column for column in _COLUMNS if known or column.key != "step_share"], 20),
         *map(Note, result.notes),
     ]
 

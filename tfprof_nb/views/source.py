@@ -1,4 +1,4 @@
-"""Lines: the notebook cell with the time of each line and of the ops that it created, and the model's layers."""
+"""Lines: the notebook cell with the time of each line and of the ops that it created."""
 
 import re
 from functools import partial
@@ -40,14 +40,6 @@ _FUNCTION_COLUMNS = (
     Column("total_ms", "with calls", "ms", meaning="the line was on the stack"),
 )
 _PLAIN = "No op of TensorFlow ran in this cell, so there are no steps: the lines of Python are all there is to show."
-_LAYER_COLUMNS = (
-    Column("layer", "layer", "code", path=True),
-    Column("kind", "class"),
-    Column("op_ms", "op time", "ms", bar=True, meaning="summed over threads and devices"),
-    Column("share", "share", "share", meaning="of the op time of the model"),
-    Column("forward_ms", "forward", "ms"),
-    Column("backward_ms", "backward", "ms"),
-)
 _OP_COLUMNS = (
     op_column(),
     Column("op_ms", "time", "ms", bar=True, meaning="in the op itself, on all threads and devices"),
@@ -62,7 +54,7 @@ _OP_COLUMNS = (
 
 
 def panels(source: SourceLines, python: Python) -> list[Panel]:
-    """Show the slowest line, the cell line by line, lines in functions, layers, each line's ops, other lines."""
+    """Show the slowest line, the cell line by line, lines in functions, each line's ops, other lines."""
     if not source.summary["lines"]:
         return [Note(note, "empty") for note in source.notes]
     is_cell = source.table["file"] == "cell"
@@ -71,7 +63,6 @@ def panels(source: SourceLines, python: Python) -> list[Panel]:
         *_answers(source, python),
         *_lines("The cell, line by line", source.table[is_cell], _LINE_COLUMNS),
         *_in_functions(source, python),
-        *_by_layer(source),
         *_ops(source),
         *_lines(others, source.table[~is_cell], _OTHER_COLUMNS),
         *(Note(note, "info") for note in source.notes),
@@ -86,11 +77,6 @@ def plain(source: SourceLines, python: Python) -> list[Panel]:
         Note(_PLAIN, "info"),
         *(Note(note, "info") for note in source.notes),
     ]
-
-
-def _by_layer(source: SourceLines) -> list[Panel]:
-    known = (source.layers["layer"] != "").any()
-    return [Table("Keras layers", source.by_layer, _LAYER_COLUMNS, kept_in="by_layer")] if known else []
 
 
 def _inside(line: dict[str, Any], python: Python) -> str:
@@ -120,7 +106,7 @@ def _in_functions(source: SourceLines, python: Python) -> list[Panel]:
 
 
 def _answers(source: SourceLines, python: Python) -> list[Note]:
-    slowest, heaviest, layer = (source.summary[name] for name in ("slowest_line", "heaviest_line", "slowest_layer"))
+    slowest, heaviest = (source.summary[name] for name in ("slowest_line", "heaviest_line"))
     answers: list[tuple[str, list[Link]]] = []
     if slowest:
         text = f"{_where(slowest)} took longest: {_units.milliseconds(slowest['self_ms'])}"
@@ -133,9 +119,6 @@ def _answers(source: SourceLines, python: Python) -> list[Note]:
         answers.append((f"{text}, {of_all}", [] if same else _links(heaviest)))
         if slowest and not same and _explains(heaviest, slowest):
             answers.reverse()
-    if layer:
-        text = f"The slowest Keras layer is `{layer['layer']}` ({layer['kind']}): {_units.milliseconds(layer['op_ms'])}"
-        answers.append((f"{text}, {_units.share(layer['share'])} of the model's op time.", []))
     return [Note(text, "info" if number else "answer", links) for number, (text, links) in enumerate(answers)]
 
 

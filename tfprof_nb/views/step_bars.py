@@ -6,6 +6,7 @@ import pandas as pd
 from tfprof_nb._arrays import Floats
 from tfprof_nb._units import axis_unit, milliseconds
 from tfprof_nb.analysis.steps.steps import is_measured, slowest_host
+from tfprof_nb.analysis.steps.unrecorded import timed_steps
 from tfprof_nb.render.panels import Series, StackedBars
 from tfprof_nb.views.categories import Category
 
@@ -44,6 +45,7 @@ def step_bars(title: str, table: pd.DataFrame, parts: dict[str, Category], quant
     marked = tuple(x[~table["measured"].to_numpy(bool)].tolist())
     recorded = table["ops_recorded"].to_numpy(bool) if "ops_recorded" in table else np.ones(len(table), bool)
     some = recorded.any() and not recorded.all()
+    timed = timed_steps(table[table["measured"]]).index if "ops_recorded" in table else table.index
     return StackedBars(
         title,
         x,
@@ -57,6 +59,7 @@ def step_bars(title: str, table: pd.DataFrame, parts: dict[str, Category], quant
         pale=tuple(x[~recorded].tolist()) if some else (),
         pale_label=_UNRECORDED if some else "",
         gaps=_gaps(table, x),
+        uncounted=tuple(x[~table.index.isin(timed)].tolist()),
     )
 
 

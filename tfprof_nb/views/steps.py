@@ -19,14 +19,9 @@ _COLUMNS = (
     Column("epoch", "epoch", "count", meaning="counted from 0, as Keras counts for callbacks"),
     Column("phase", "phase"),
 )
+_SOURCE = "what shows where each step begins and ends"
 _FEW = 4  # steps, of which no half is told
-_SOURCES = {
-    "marked": "marked",
-    "keras": "Keras' batches",
-    "device": "device work",
-    "inferred": "inferred",
-    "none": "none",
-}
+_SOURCES = {"keras": "Keras' batches", "device": "device work", "inferred": "inferred", "none": "none"}
 
 
 def panels(steps: Steps) -> list[Panel]:
@@ -72,7 +67,7 @@ def middle_half(steps: Steps) -> str:
 
 
 def _figures(steps: Steps) -> list[Figure]:
-    numbers = steps.summary
+    numbers, source = steps.summary, steps.summary["source"]
     median = _units.milliseconds(float(steps.timed["step_ms"].median()))
     spread = [
         Figure("mean", _units.milliseconds(numbers["step_ms_mean"]), "a few long steps can make it"),
@@ -83,7 +78,7 @@ def _figures(steps: Steps) -> list[Figure]:
         Figure("steps", _units.count(numbers["steps"])),
         Figure("median step", median, "training steps after warm-up"),
         *(spread if len(steps.timed) > 1 else []),
-        Figure("source of steps", _SOURCES[numbers["source"]], "what shows where each step begins and ends"),
+        *([Figure("source of steps", _SOURCES[source], _SOURCE)] if source in _SOURCES else ()),
     ]
 
 

@@ -12,7 +12,7 @@ from tfprof_nb.analysis.verdict import MODERATELY_PERCENT
 from tfprof_nb.render.panels import Box, Column, Network, Note, Panel, Tab, Table, Tabs
 from tfprof_nb.views.categories import OTHER
 
-_MAX_CALLS, _MAX_SLOWEST = 50, 40
+_MAX_CALLS, _MAX_SLOWEST, _MAX_PIPELINES = 50, 40, 20
 _STAGES = {"Root": "the pipeline's end", "ForeverRepeat": "endless repeat()"}
 _SLOW = "a call that takes over 50 µs"
 _STAGE_COLUMNS = (
@@ -48,12 +48,13 @@ def panels(result: TfData, fix: Note | None = None) -> list[Panel]:
     """
     if not len(result.pipelines):
         return [Note(note, "empty") for note in result.notes]
+    several = len(set(result.pipelines["host"])) > 1
     return [
         Note(headline(result), "answer"),
         *([fix] if fix else _advice(result)),
         *_worst(result),
         *_choices(result),
-        Table("Pipelines", result.pipelines, _PIPELINE_COLUMNS, kept_in="pipelines"),
+        Table("Pipelines", result.pipelines, _PIPELINE_COLUMNS[: None if several else -1], kept_in="pipelines"),
         *(Note(note, "info") for note in result.notes),
     ]
 
@@ -117,8 +118,10 @@ def _worst(result: TfData) -> list[Panel]:
         return []
     host, pipeline = numbers["host"], numbers["pipeline"]
     table = result.pipelines
+    if len(table) == 1:  # the headline says all of it
+        return []
     stages = table.loc[(table["host"] == host) & (table["pipeline"] == pipeline), "stages"].iloc[0]
-    place = f"of pipeline {pipeline} ({stages}) on host {host}"
+    place = f"of pipeline {pipeline} ({stages}){f' on host {host}' * (len(set(table['host'])) > 1)}"
     return [Note(f"The slowest stage is `{numbers['bottleneck_long_name']}` {place}.", "info")]
 
 
@@ -128,38 +131,28 @@ def _hardly_waits(result: TfData) -> bool:
 
 
 def _choices(result: TfData) -> list[Panel]:
-    """Return menus of hosts, if there are several, of their pipelines and of the calls, the worst first."""
+    """Return menus of hosts, if there are several, and of the calls, the worst first."""
     hosts = sorted(set(result.pipelines["host"]), key=lambda host: host != result.summary["host"])
     if len(hosts) == 1:
-        return [_pipelines(result, hosts[0])]
-    return [Tabs([Tab(host, partial(_pipelines_of, result, host)) for host in hosts], "menu", "host", shown=1)]
+        return _calls(result, hosts[0])
+    return [Tabs([Tab(host, partial(_calls, result, host)) for host in hosts], "menu", "host", shown=1)]
 
 
-def _pipelines_of(result: TfData, host: str) -> list[Panel]:
-    return [_pipelines(result, host)]
-
-
-def _pipelines(result: TfData, host: str) -> Tabs:
-    """Return a menu of a host's pipelines, which begins with the one that the program waited for longest."""
-    rows = result.pipelines[result.pipelines["host"] == host].to_dict("records")
-    rows.sort(key=lambda row: (row["host"], row["pipeline"]) != (result.summary["host"], result.summary["pipeline"]))
-    pages = [
-        Tab(f"{row['pipeline']} on the {row['side']}, {row['stages']}", partial(_calls, result, host, row["pipeline"]))
-        for row in rows
-    ]
-    return Tabs(pages, "menu", "pipeline", shown=1)
-
-
-def _calls(result: TfData, host: str, pipeline: int) -> list[Panel]:
-    """Return a menu of a pipeline's calls: the typical slow call, then calls by rank, the slowest first."""
-    numbers, ranked = result.summary, result.calls(host, pipeline)
-    calls = ranked.to_dict("records")
-    pages = [
-        Tab(_call_name(rank, calls[rank]), partial(_call, result, host, pipeline, rank)) for rank in _ranks(len(calls))
-    ]
-    if len(result.table) and (host, pipeline) == (numbers["host"], numbers["pipeline"]):
-        latency = _units.milliseconds(numbers["latency_ms"])
-        pages.insert(0, Tab(f"the one above, {latency}", partial(_stages, result.table, quiet=_hardly_waits(result))))
+def _calls(result: TfData, host: str) -> list[Panel]:
+    """Return a menu of a host's calls: the typical slow call, then by rank those of each pipeline, slowest first."""
+    worst = (result.summary["host"], result.summary["pipeline"])
+    pipelines = result.pipelines.loc[result.pipelines["host"] == host, "pipeline"].tolist()
+    pages = []
+    if len(result.table) and host == worst[0]:
+        latency = _units.milliseconds(result.summary["latency_ms"])
+        pages.append(Tab(f"the one above, {latency}", partial(_stages, result.table, quiet=_hardly_waits(result))))
+    for pipeline in sorted(pipelines, key=lambda number: (host, number) != worst)[:_MAX_PIPELINES]:
+        calls = result.calls(host, pipeline).to_dict("records")
+        where = f"pipeline {pipeline}, " if len(pipelines) > 1 else ""
+        pages += [
+            Tab(f"{where}{_call_name(rank, calls[rank])}", partial(_call, result, host, pipeline, rank))
+            for rank in _ranks(len(calls))
+        ]
     return [Tabs(pages, "menu", "call", shown=1)]
 
 

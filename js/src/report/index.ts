@@ -17,10 +17,17 @@ interface Widgets {
   trace: Parameters<typeof drawTimelines>[0];
 }
 
+/** The most that the frame of a report takes of the page around it (render/report.py). */
+const MAX_PX = 4000;
+
 export default function drawPage({ flame, readout, table, tabs, trace }: Widgets): void {
   drawChoices(tabs);
   drawTables(table);
   drawTimelines(trace);
   drawFlameGraphs(flame);
   drawReadouts(readout);
+  const frame = window.name === "tfp-report" ? (window.frameElement as HTMLElement | null) : null;
+  if (!frame) return;
+  const fit = () => (frame.style.height = `${Math.min(document.body.offsetHeight, MAX_PX)}px`);
+  new ResizeObserver(fit).observe(document.body);
 }

@@ -153,7 +153,7 @@ def fetching_loop(fetch_us, inside):
     return space
 
 
-OUTSIDE = "Data is fetched outside the step marks"
+OUTSIDE = "Data is fetched outside the steps"
 
 
 def test_data_fetched_outside_the_marks_is_reported(tmp_path):
@@ -167,7 +167,7 @@ def test_data_fetched_outside_the_marks_is_reported(tmp_path):
 def test_pages_agree_on_the_wait_for_data_that_is_fetched_outside_the_marks(tmp_path):
     profile = load(fetching_loop(800, inside=False).write(tmp_path / "host.xplane.pb"))
     assert str(profile.input_pipeline).splitlines()[2] == (
-        "Steps wait for data 34.3% of their time, 34.3% of it before their marks begin."
+        "Steps wait for data 34.3% of their time, 34.3% of it before they begin."
     )
     assert profile.tf_data.summary["waiting_percent"] == pytest.approx(34.3, abs=0.05)
     assert profile.overview.summary["waiting_percent"] == pytest.approx(34.3, abs=0.05)

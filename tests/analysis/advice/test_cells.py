@@ -16,7 +16,7 @@ def first(advised):
 def test_a_cache_before_the_map_is_moved_behind_it_with_the_shuffle(first):
     found = first("cache_before_map")
     assert found["rule"] == "map-repeated-each-epoch"
-    assert "runs anew in each of 3 epochs, since the cache stands before it" in found["finding"]
+    assert "runs again in each of 3 epochs, since the cache comes before it" in found["finding"]
     assert found["place"] == "cell line 2"
     assert [line.strip() for line in found["change"].splitlines()[1:4]] == [
         ".map(lambda x, y: (enlarge(x), y), num_parallel_calls=tf.data.AUTOTUNE)",
@@ -38,7 +38,7 @@ def test_elements_that_keep_their_order_are_not_shuffled_behind_the_cache(first)
 def test_an_archive_that_is_read_for_each_row_is_named_where_it_is_read(first):
     found = first("archive_per_row")
     assert found["rule"] == "npz-read-per-element"
-    assert found["finding"] == "Steps wait for their data: Rows.row reads an .npz file anew for each element"
+    assert found["finding"] == "Steps wait for their data: Rows.row reads an .npz file again for each element"
     assert found["place"] == "In[1] line 8"
     assert found["fix"].startswith("`data['x']` reads and decompresses the whole array each time.")
 
@@ -46,14 +46,14 @@ def test_an_archive_that_is_read_for_each_row_is_named_where_it_is_read(first):
 def test_an_eager_optimizer_is_named_by_its_line_and_the_number_of_its_ops(first):
     found = first("eager_optimizer")
     assert found["rule"] == "eager-line"
-    assert found["finding"] == "Ops run one by one: cell line 4"
+    assert found["finding"] == "Ops run eagerly: cell line 4"
     assert "ops per step run outside any tf.function" in found["evidence"]
 
 
 def test_a_layer_that_is_called_for_each_example_between_the_steps_is_named(first):
     found = first("layer_per_example")
     assert found["rule"] == "eager-line"
-    assert found["finding"] == "Ops run one by one: In[1] line 8"
+    assert found["finding"] == "Ops run eagerly: In[1] line 8"
     assert "call it once for all that `for text in batch:` (In[1] line 7) goes through" in found["fix"]
 
 
@@ -63,7 +63,7 @@ def test_a_layer_that_is_called_for_each_example_between_the_steps_is_named(firs
 def test_a_validation_whose_ops_run_one_by_one_is_named_by_its_loop(first, recorded, loop):
     found = first(recorded)
     assert found["rule"] == "eager-loop"
-    assert found["finding"] == f"Ops run one by one: the loop at {loop}"
+    assert found["finding"] == f"Ops run eagerly: the loop at {loop}"
     assert found["evidence"].startswith("`predicted = net(x)` (")
     assert "`accuracy.update_state" in found["evidence"]
     assert "into a function with @tf.function, and call that in the loop" in found["fix"]
@@ -104,7 +104,7 @@ def test_what_keras_calls_is_not_told_to_be_a_graph_but_what_calls_the_model(fir
     """A model that is built in a graph of its own gets no gradients."""
     found = first("call_one_by_one")
     assert found["rule"] == "eager-ops"
-    assert found["finding"] == "Ops run one by one: learn (In[1] line 11)"
+    assert found["finding"] == "Ops run eagerly: learn (In[1] line 11)"
     assert "`int()`" not in found["fix"]
 
 
@@ -123,7 +123,7 @@ def test_a_tensor_that_grows_is_told_to_be_joined_once(first):
 def test_compile_in_a_loop_is_named(first):
     found = first("compile_in_loop")
     assert found["rule"] == "compile-in-loop"
-    assert found["finding"] == "compile in a loop makes Keras trace the model anew (cell line 3)"
+    assert found["finding"] == "compile in a loop makes Keras retrace the model (cell line 3)"
     assert "traced 4 times" in found["evidence"]
     assert "learning_rate.assign" in found["fix"]
 

@@ -173,14 +173,14 @@ def foreign(marks, busy_us):
 @pytest.mark.parametrize(("marks", "cure"), [("aten::mm", "torch.compile"), ("PjitFunction(step)", "jax.jit")])
 def test_an_idle_device_of_another_framework_is_a_finding_in_its_words(tmp_path, marks, cure):
     table = load(foreign(marks, busy_us=300).write(tmp_path / "host.xplane.pb")).advice.table
-    (row,) = table[table["finding"] == "The device is idle in much of each step"].to_dict("records")
+    (row,) = table[table["finding"] == "The device is idle for much of each step"].to_dict("records")
     assert row["evidence"] == "In 700 µs of the average step's 1.00 ms no kernel and no copy runs."
     assert row["severity"] == "high"
     assert cure in row["fix"]
 
 
 def test_a_busy_device_of_another_framework_is_none(tmp_path):
-    assert "The device is idle in much of each step" not in findings(tmp_path, foreign("aten::mm", busy_us=950))
+    assert "The device is idle for much of each step" not in findings(tmp_path, foreign("aten::mm", busy_us=950))
 
 
 def copying(copy_us):

@@ -21,7 +21,7 @@ def test_without_steps_the_evidence_speaks_of_none(advised, the_one):
 
 def test_a_model_that_a_line_calls_is_told_to_be_traced_beside_a_function_that_is(advised, place_of, the_one):
     eager = the_one(advised("eager/model_called"), "eager-line")
-    assert eager["finding"].startswith("Ops run one by one")
+    assert eager["finding"].startswith("Ops run eagerly")
     assert eager["place"] == place_of("eager/model_called", "act", "argmax")
     assert eager["fix"].startswith("Call a traced form of it: `traced = tf.function(net)` before the loop")
 
@@ -33,14 +33,14 @@ def test_the_python_of_layers_that_a_line_calls_belongs_to_the_line(captured, pl
     at_line = calls["samples"][(calls["line"] == int(line)) & (calls["call"] == "Layer.__call__")].sum()
     assert eager["estimated_gain_percent"] >= 90 * at_line / calls["samples"].sum()
     assert eager["gain_high_percent"] > 0
-    assert str(profile).splitlines()[2].startswith("Ops run one by one")
+    assert str(profile).splitlines()[2].startswith("Ops run eagerly")
 
 
 def test_gradients_of_weights_that_nothing_updates_are_what_a_graph_saves(captured, place_of, the_one):
     profile = captured("eager/frozen_layers")
     eager, ops = the_one(profile.advice.table, "eager-ops"), profile.ops.table
     assert eager["place"] == place_of("eager/frozen_layers", "restyle", "def restyle")
-    assert "what nothing uses" in eager["evidence"]
+    assert "nothing uses" in eager["evidence"]
     of_weights = ops.loc[ops["op_type"] == "Conv2DBackpropFilter", "self_us"].sum() / ops["self_us"].sum()
     assert eager["estimated_gain_percent"] > 100 * of_weights / 2
 

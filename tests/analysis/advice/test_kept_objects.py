@@ -4,7 +4,7 @@
 def test_what_an_object_yields_is_kept_for_all_epochs(advised, place_of, the_one):
     found = the_one(advised("kept_objects/iterated"), "python-repeated-each-epoch")
     assert found["finding"].startswith("Steps wait for their data: ")
-    assert found["finding"].endswith(" makes the data in Python, anew in each of 3 epochs")
+    assert found["finding"].endswith(" makes the data in Python, again in each of 3 epochs")
     assert found["place"] == place_of("kept_objects/iterated", "iterated", "from_generator(")
     assert found["change"] == "data = tf.data.Dataset.from_generator(lambda: rows, output_signature=ROW).cache()"
 

@@ -3,7 +3,7 @@
 import re
 
 RULE = "python-repeated-each-epoch"
-FINDING = "Steps wait for their data: digits makes the data in Python, anew in each of 3 epochs"
+FINDING = "Steps wait for their data: digits makes the data in Python, again in each of 3 epochs"
 
 
 def test_what_a_generator_yields_is_kept_for_all_epochs(advised, place_of, the_one):

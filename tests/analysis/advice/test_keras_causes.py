@@ -149,7 +149,7 @@ def test_xla_for_each_shape(found_by, evidence):
 def test_models_that_are_made_anew_for_each_training(found_by, evidence):
     text = "for k in folds:\n    net = build()\n    net.fit(x[k])"
     (one,) = found_by(evidence(text, traced=5, tracing_ms=800.0), "model-built-in-loop")
-    assert one.finding == "5 models are traced, each anew: 64.0% of the cell's time (cell line 2)"
+    assert one.finding == "5 models are built and traced: 64.0% of the cell's time (cell line 2)"
     assert (one.severity, one.place) == ("info", "cell line 2")
     assert "for v, value in zip((*net.variables, *net.optimizer.variables), start): v.assign(value)" in one.fix
 
@@ -162,7 +162,7 @@ def test_models_are_counted_by_their_trainings_and_not_by_the_shapes_of_their_pr
     made = replace(made, steps=SimpleNamespace(table=steps))
     made.functions.table = pd.concat([functions, predicting])
     (one,) = found_by(made, "model-built-in-loop")
-    assert one.finding.startswith("5 models are traced, each anew")
+    assert one.finding.startswith("5 models are built and traced")
 
 
 def test_models_that_differ_in_their_learning_rate_are_made_once_and_given_it(found_by, evidence):

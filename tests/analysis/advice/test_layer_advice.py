@@ -39,4 +39,4 @@ def test_layers_of_like_cost_are_no_finding(advised):
 def test_a_recurrent_layer_is_told_to_take_fewer_time_steps(advised, the_one):
     found = the_one(advised("layer/recurrent"), "dominant-layer")
     assert found["finding"].startswith("The layer gru takes most of each step")
-    assert found["fix"].endswith("Its ops run anew for each time step: take fewer of these, or join several to one.")
+    assert found["fix"].endswith("Its ops run again for each time step: take fewer of these, or join several to one.")

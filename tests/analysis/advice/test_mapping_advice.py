@@ -20,7 +20,7 @@ def test_its_gradients_belong_to_it(advised, place_of, the_one):
 
 def test_a_ragged_tensor_is_given_as_a_whole(advised, the_one):
     found = the_one(advised("mapping/ragged"), RULE)
-    assert found["fix"].startswith("What it goes through is ragged")
+    assert found["fix"].startswith("Its input is ragged")
     assert not found["change"]
 
 

@@ -27,7 +27,7 @@ def test_passes_that_take_longer_to_start_than_to_run_are_made_one(captured, rec
     profile = captured(recorded)
     first = profile.advice.table.iloc[0]
     assert (first["rule"], first["place"]) == ("short-passes", "cell line 2")
-    assert "training starts anew in each of 12 epochs" in first["evidence"]
+    assert "training starts again in each of 12 epochs" in first["evidence"]
     assert first["change"] == change
     assert str(profile).splitlines()[2].startswith("Starting and ending passes over the data takes")
 

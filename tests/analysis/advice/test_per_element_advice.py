@@ -54,7 +54,7 @@ def test_a_function_that_would_mix_the_rows_is_told_to_be_rewritten(advised, the
     assert found["finding"].startswith("Steps wait for their data: first_half is called for each single")
     assert found["change"] == ""
     assert "Write first_half for whole batches" in found["fix"]
-    assert "behind `.batch(200)`" in found["fix"]
+    assert "after `.batch(200)`" in found["fix"]
 
 
 def test_a_map_of_batches_is_not(advised):

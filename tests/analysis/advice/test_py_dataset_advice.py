@@ -46,7 +46,7 @@ def test_batches_that_do_not_change_are_kept_for_all_epochs(advised, place_of, t
     recorded = "py_dataset/same_in_epochs"
     found = the_one(advised(recorded), "pydataset-repeated-each-epoch")
     assert found["finding"] == (
-        "Steps wait for their data: Drawn.__getitem__ makes the data in Python, anew in each of 3 epochs"
+        "Steps wait for their data: Drawn.__getitem__ makes the data in Python, again in each of 3 epochs"
     )
     assert found["change"] == "import functools\n@functools.cache\ndef __getitem__(self, index):"
     assert found["place"] == place_of(recorded, "Drawn", "def __getitem__")

@@ -57,7 +57,7 @@ def test_a_wait_for_the_result_saves_no_more_than_can_run_meanwhile(waited_ms, o
 def test_eager_comes_before_the_python_that_it_causes(advised):
     findings = advised("python/run_eagerly")
     assert findings["rule"].iloc[0] == "eager-ops"
-    assert findings["finding"].iloc[0].startswith("Ops run one by one: run_eagerly")
+    assert findings["finding"].iloc[0].startswith("Ops run eagerly: run_eagerly")
     assert "Remove run_eagerly=eagerly: it" in findings["fix"].iloc[0]
     assert "python-between-ops" not in findings["rule"].tolist()
 
@@ -71,7 +71,7 @@ def test_a_function_that_runs_op_by_op_beside_a_tf_function_is_told_to_be_one(
 ):
     first = advised(recorded).iloc[0]
     assert first["rule"] == "eager-line"
-    assert first["finding"].startswith("Ops run one by one: ")
+    assert first["finding"].startswith("Ops run eagerly: ")
     assert (first["place"] == place_of(recorded, function, f"def {function}")) == traceable
     assert first["change"] == ("@tf.function\ndef rotate(x):" if traceable else "")
 

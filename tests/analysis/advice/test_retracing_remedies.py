@@ -56,7 +56,7 @@ OTHER_OBJECT = "argument `f` was a different object each time, by identity"
         (LAMBDA_PASSED, "train", OTHER_OBJECT, "cell line 5", "takes as `f` once"),
         (DEFINED_INSIDE, "train", APPLIED_AGAIN, "cell line 3", "out of train_epoch, and give it what it takes"),
         (RETURNED, "train", APPLIED_AGAIN, "cell line 3", "Each call of make makes a new tf.function"),
-        (PER_FOLD, "train", APPLIED_AGAIN, "cell line 8", "Make net there too, and let it begin anew"),
+        (PER_FOLD, "train", APPLIED_AGAIN, "cell line 8", "Make net there too, and reset it"),
     ],
 )
 def test_the_place_and_what_to_do(text, name, cause, place, words):

@@ -4,7 +4,7 @@
 def test_a_step_that_needs_values_must_change_before_it_can_run_as_a_graph(advised, place_of, the_one):
     program = "run_eagerly/step_needs_values"
     found = the_one(advised(program), "eager-ops")
-    assert found["finding"].startswith("Ops run one by one: run_eagerly")
+    assert found["finding"].startswith("Ops run eagerly: run_eagerly")
     where = f"Mixed.train_step ({place_of(program, 'Mixed', 'def train_step')})"
     assert found["fix"].startswith(f"Compute with TensorFlow's ops in {where}: `np.arange` needs values")
     assert "Then remove run_eagerly=True." in found["fix"]

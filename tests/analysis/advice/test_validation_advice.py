@@ -35,7 +35,7 @@ def test_slow_training_data_is_no_matter_of_validation(advised):
 def test_one_change_for_training_and_validation_is_one_finding(advised, the_one):
     table = advised("validation/same_pipeline")
     found = the_one(table, "map-repeated-each-epoch")
-    assert found["finding"].startswith("Steps wait for their data: enlarge runs anew in each of 4 epochs")
+    assert found["finding"].startswith("Steps wait for their data: enlarge runs again in each of 4 epochs")
     assert "In 4 epochs, validation takes " in found["evidence"]
     assert found["evidence"].endswith(" of that, for the same reason.")
     assert RULE not in table["rule"].tolist()

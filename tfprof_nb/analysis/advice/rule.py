@@ -13,7 +13,7 @@ TRACING_MS, VECTORISING_MS = 1000.0, 2000.0
 _USUAL = 0.65  # of the range of a gain, from its low end: half of the measured gains lie above
 # A gain of which it is not known how much of the share it is.
 UNKNOWN = (math.nan, math.nan)
-# In `explains`: Python that runs inside TensorFlow, as between ops that run one by one.
+# In `explains`: Python that runs inside TensorFlow, as between eager ops.
 IN_TENSORFLOW = "python in TensorFlow"
 # Among findings as severe: before others, as those tell parts of its cost; behind those that say where and what to
 # change; last, as its time comes by chance, which is no reason to change a program.

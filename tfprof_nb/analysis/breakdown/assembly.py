@@ -45,8 +45,8 @@ _MOST = 0.5  # of the samples in which an op runs: they tell its line
 _PARTS = {
     Doing.CALLING: ("calls", "calls of ops", "op"),
     Doing.WAITING: ("wait", "waiting for data", "wait"),
-    Doing.STARTING: ("start", "starting a pass", "start"),
-    Doing.ENDING: ("end", "taking down an iterator", "start"),
+    Doing.STARTING: ("start", "creating an iterator", "start"),
+    Doing.ENDING: ("end", "deleting an iterator", "start"),
     Doing.COMPILING: ("compile", "compiling by XLA", "compile"),
     Doing.PROFILING: ("profiler", "tfprof_nb", "other"),
 }
@@ -56,7 +56,7 @@ _ONCE = ("trace", "compile", *_FILES, "start", "callback")
 _STEADY = "\0"  # ends the part of an id that stands for the recorded steady steps, until these are counted for all
 _NOT_RECORDED = ("unrecorded", "ops that were not recorded", "other")
 _FIRST_BATCH = ("first_batch", "first batch of a pass", "start")
-_EAGER = ("eager", "ops one by one", "op")
+_EAGER = ("eager", "eager ops", "op")
 _OPTIMIZER = ("optimizer", "optimizer", "optimizer")
 _BETWEEN = ("between_ops", "TensorFlow between ops", "other")
 _UNEXPLAINED = ("unexplained", "unexplained", "unexplained")

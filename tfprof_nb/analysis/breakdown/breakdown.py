@@ -6,8 +6,11 @@ stacks say which line ran between them. While the thread waits for a function or
 and stages that ran then on other threads; where several ran at once, each gets the same part of the moment.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -26,6 +29,7 @@ from tfprof_nb.decode.sections.graphs import Graphs
 from tfprof_nb.decode.sections.python import PythonStacks
 
 # Kinds that only group others, or that nobody can act on.
+ONCE_KINDS = ("trace", "compile")  # what happens once, however long the training
 _GENERAL = ("phase", "step", "unexplained", "other")
 _NEARLY_ALL, _WHOLE = 0.8, 0.98
 _NO_THREAD = (
@@ -52,6 +56,15 @@ class Breakdown(Result):
     def largest(self, count: int = 5) -> pd.DataFrame:
         """Return the nodes with the most time that are specific enough to act on, none inside another."""
         return largest(self.table, count)
+
+    def longest_step(self) -> tuple[pd.Series[Any] | None, pd.DataFrame]:
+        """Return the kind of step that ran several times and took longest, and its parts without what happens once."""
+        table = self.table
+        found = table[(table["kind"] == "step") & (table["count"] > 1)]
+        if found.empty:
+            return None, found
+        step = found.iloc[int(found["total_ms"].to_numpy().argmax())]
+        return step, table[(table["parent"] == step["id"]) & ~table["kind"].isin(ONCE_KINDS)]
 
 
 def no_breakdown() -> Breakdown:

@@ -15,7 +15,7 @@ from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.intervals import newly_covered
 from tfprof_nb.formats.marks import ITERATOR_END
 
-REMOVAL, IN_WORDS = "TFE_DeleteTensorHandle", "taking down an iterator"
+REMOVAL, IN_WORDS = "TFE_DeleteTensorHandle", "deleting an iterator"
 _WORDS = {REMOVAL: IN_WORDS, ITERATOR_END: IN_WORDS, "MakeIterator": "starting an iterator"}
 _LONG_MS = 10  # tensors take microseconds
 _MOST_BUSY = 0.1  # of a sleep: iterators that still work are waited for too
@@ -61,7 +61,7 @@ def in_words(event: str) -> str:
     Examples
     --------
     >>> in_words("TFE_DeleteTensorHandle"), in_words("MatMul")
-    ('taking down an iterator', 'MatMul')
+    ('deleting an iterator', 'MatMul')
     """
     return _WORDS.get(event, event)
 

@@ -39,7 +39,7 @@ _NO_MODEL = (
 _NO_GRAPHS = (
     "Inputs, shapes and lines of ops are not in this file: tfprof_nb records them in its own captures of TensorFlow."
 )
-_ALL_EAGER = "All ops ran eagerly, one by one: there is no graph that could tell their inputs, shapes and float ops."
+_ALL_EAGER = "All ops ran eagerly: there is no graph that could tell their inputs, shapes and float ops."
 
 
 class _Part(NamedTuple):

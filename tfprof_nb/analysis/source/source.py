@@ -1,4 +1,4 @@
-"""Time by line of code, in the notebook's cell and in other files of the user; and by Keras layer."""
+"""Time by line of code, in the notebook's cell and in other files of the user."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,6 @@ from tfprof_nb.decode.sections.graphs import Graphs
 from tfprof_nb.formats.marks import CELL_LINE, CELL_LINE_EVENTS
 
 COLUMNS = ["line", "code", "self_ms", "op_ms", "occurrences", "called_op_ms", "gradient_ms", "file", "event"]
-LAYER_COLUMNS = ["layer", "kind", "phase", "op_ms", "share", "occurrences"]
 _OP_COLUMNS = ["file", "line", *[key for key in KEYS[2:] if key != "node"], "op_ms", "occurrences", "absorbed"]
 _PLACE = ["file", "line"]
 # From this share of op time on, a note reports the ops that belong to no line.
@@ -62,16 +61,12 @@ class SourceLines(Result):
     ----------
     all_ops
         Every op with its line: ``file line op_name op_type side gradient phase layer kind op_ms occurrences absorbed``.
-    layers
-        Op time by Keras layer and phase: ``layer kind phase op_ms share occurrences``, the longest first. ``phase`` is
-        ``forward``, ``backward``, ``loss``, ``optimizer`` or ``metrics``.
     functions
         For each function, the line that is in the tracebacks of all its ops: ``function file line op_ms``. ``op_ms`` is
         the time of its ops and of those of functions that it calls.
     """
 
     all_ops: pd.DataFrame
-    layers: pd.DataFrame
     functions: pd.DataFrame
 
     def ops(self, line: int, file: str | None = None) -> pd.DataFrame:
@@ -88,16 +83,6 @@ class SourceLines(Result):
         wanted = (files.iloc[0] if len(files) else "") if file is None else file
         chosen = (self.all_ops["file"] == wanted) & (self.all_ops["line"] == line)
         return self.all_ops[chosen].sort_values("op_ms", ascending=False, ignore_index=True)
-
-    @property
-    def by_layer(self) -> pd.DataFrame:
-        """Op time by layer: ``layer kind op_ms share forward_ms backward_ms``; without a layer, by phase."""
-        of_layer = self.layers["layer"] != ""
-        named = self.layers.assign(layer=self.layers["layer"].where(of_layer, "(" + self.layers["phase"] + ")"))
-        for phase in ("forward", "backward"):
-            named[f"{phase}_ms"] = named["op_ms"].where(named["phase"] == phase, 0.0)
-        table = named.drop(columns=["phase", "occurrences"]).groupby(["layer", "kind"], as_index=False).sum()
-        return table.sort_values("op_ms", ascending=False, ignore_index=True)
 
     def line_of(self, name: str) -> str:
         """Return where an op was created, or a function was called or given to tf.data; empty if that is unknown.
@@ -167,8 +152,7 @@ def source(
     SourceLines
         Its summary has ``lines`` (the number of lines with a time or an op), ``cell_ms``, ``op_ms``, ``placed_op_ms``
         (of ops whose line is known), ``slowest_line`` by its own time and ``heaviest_line`` by the time of its ops
-        (``file line code self_ms op_ms event share``), ``slowest_layer`` (``layer kind op_ms share``); these can be
-        None.
+        (``file line code self_ms op_ms event share``); these can be None.
     """
     known_groups = groupings or [None] * len(forests)
     hosts = [_Host(*host) for host in zip(forests, graphs, cells, labels, known_groups, strict=True)]
@@ -184,8 +168,7 @@ def source(
     known = labels_of | {cell.file: "cell"}
     table, ops = _labelled(table, known), _labelled(ops[_OP_COLUMNS], known)
     functions = _labelled(functions, known)
-    layers = _layers(ops)
-    result = SourceLines(table, _summary(table, ops, layers), all_ops=ops, layers=layers, functions=functions)
+    result = SourceLines(table, _summary(table, ops), all_ops=ops, functions=functions)
     result.notes = _notes(result, cell, hosts) if result.summary["lines"] else [not_for(forests, _LINES) or _NOTHING]
     return result
 
@@ -193,9 +176,8 @@ def source(
 def no_source() -> SourceLines:
     """Return the result for profiles without lines of code."""
     ops = empty_table({name: kind for name, kind in OP_TYPES.items() if name in _OP_COLUMNS})
-    layers = pd.DataFrame(columns=LAYER_COLUMNS)
     functions = pd.DataFrame(columns=["function", *_PLACE, "op_ms"])
-    return SourceLines(pd.DataFrame(columns=COLUMNS), {}, [_NOTHING], all_ops=ops, layers=layers, functions=functions)
+    return SourceLines(pd.DataFrame(columns=COLUMNS), {}, [_NOTHING], all_ops=ops, functions=functions)
 
 
 class _Host:
@@ -310,17 +292,7 @@ def _labelled(frame: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
     return frame.assign(file=[labels.get(file, file) if file else "" for file in frame["file"]])
 
 
-def _layers(ops: pd.DataFrame) -> pd.DataFrame:
-    in_model = ops[(ops["layer"] != "") | (ops["phase"] != "")]
-    table = in_model.groupby(LAYER_COLUMNS[:3], as_index=False).agg(
-        op_ms=("op_ms", "sum"), occurrences=("occurrences", "max")
-    )
-    table["share"] = table["op_ms"] / max(float(table["op_ms"].sum()), 1e-12)
-    return table.sort_values("op_ms", ascending=False, ignore_index=True)[LAYER_COLUMNS]
-
-
-def _summary(table: pd.DataFrame, ops: pd.DataFrame, layers: pd.DataFrame) -> dict[str, Any]:
-    by_layer = layers[layers["layer"] != ""].groupby(["layer", "kind"], as_index=False)[["op_ms", "share"]].sum()
+def _summary(table: pd.DataFrame, ops: pd.DataFrame) -> dict[str, Any]:
     return {
         "lines": int((table["self_ms"].fillna(0) + table["op_ms"].fillna(0) > 0).sum()),
         "cell_ms": float(table["self_ms"].sum()),
@@ -328,7 +300,6 @@ def _summary(table: pd.DataFrame, ops: pd.DataFrame, layers: pd.DataFrame) -> di
         "placed_op_ms": float(ops.loc[ops["line"] > 0, "op_ms"].sum()),
         "slowest_line": _largest(table, "self_ms"),
         "heaviest_line": _largest(table, "op_ms"),
-        "slowest_layer": by_layer.nlargest(1, "op_ms").to_dict("records")[0] if len(by_layer) else None,
     }
 
 

@@ -47,7 +47,7 @@ def _notes(excluded: int) -> list[str]:
     if not excluded:
         return []
     steps, were = ("step", "was") if excluded == 1 else ("steps", "were")
-    return [f"{excluded} marked {steps} had no device work and {were} excluded."]
+    return [f"{excluded} {steps} had no device work and {were} excluded."]
 
 
 def _computing_groups(forest: Forest, grouping: Grouping, activity: npt.NDArray[np.int16]) -> Int32:

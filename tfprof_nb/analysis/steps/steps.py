@@ -266,9 +266,7 @@ def _deviation(measured: pd.DataFrame, mean: float) -> float:
     return float(np.sqrt((weight * (measured["step_ms"] - mean) ** 2).sum() / (1 - (weight**2).sum())))
 
 
-_UNFINISHED = (
-    "No step finished: the profile has step marks, but an error or the end of the data came before the first one ended."
-)
+_UNFINISHED = "No step finished: steps began, but an error or the end of the data came before the first one ended."
 _COORDINATOR = "{} is excluded from the steps: it has no device while other hosts do, so it only coordinates."
 _OLD_COPIES = (
     "Captured by TensorFlow 2.10 or older: copies on a device count as device compute, as in that version's own tools."
@@ -298,23 +296,21 @@ _DRAWN = {
 }
 _NO_STEPS: dict[Framework, str] = {
     "tensorflow": (
-        "No steps: nothing in this profile marks them, and no tf.function was called repeatedly. Train with model.fit "
+        "No steps: this profile has no step markers, and no tf.function was called repeatedly. Train with model.fit "
         "under %%tfprofile, or put `with tfprof_nb.step(i):` around the code of a step."
     ),
     "jax": (
-        "No steps: nothing in this profile marks them. Put `with jax.profiler.StepTraceAnnotation('train', "
+        "No steps: this profile has no step markers. Put `with jax.profiler.StepTraceAnnotation('train', "
         "step_num=i):` around the code of a step."
     ),
-    "pytorch": (
-        "No steps: nothing in this trace marks them. Call `step()` of torch.profiler.profile after each batch."
-    ),
+    "pytorch": ("No steps: this trace has no step markers. Call `step()` of torch.profiler.profile after each batch."),
 }
 _REPEATED_CALL = "each repeated call of a tf.function, with the wait for its data,"
 _INFERRED = {UNNAMED: "each pass of a loop inside TensorFlow", BATCH: "each batch taken from a dataset"}
 _RUNS = ("SessionRun", SESSION_CALL)
 _RUNS_OF_SESSIONS = (
-    "Steps are inferred: nothing marks them, so each run of a session counts as a step. Where a step has several runs, "
-    "wrap it in `with tfprof_nb.step(i):` to measure it as a whole."
+    "Steps are inferred, as there are no step markers: each run of a session counts as a step. Where a step has "
+    "several runs, wrap it in `with tfprof_nb.step(i):` to measure it as a whole."
 )
 ELSEWHERE = (
     "Keras runs on {} here, whose ops TensorFlow's profiler does not record. The profile has the steps, callbacks, "
@@ -322,11 +318,11 @@ ELSEWHERE = (
 )
 _SOURCE_NOTES = {
     "inferred": (
-        "Steps are inferred: nothing marks them, so {} counts as a step. Wrap each step in "
+        "Steps are inferred, as there are no step markers: {} counts as a step. Wrap each step in "
         "`with tfprof_nb.step(i):` to measure them exactly."
     ),
-    "keras": "Steps were recognised by the marks of Keras' TensorBoard callback, which other tools ignore.",
-    "device": "Steps are taken from the work of the device: nothing on the host marks them.",
+    "keras": "Steps are those of Keras' TensorBoard callback, which other tools ignore.",
+    "device": "Steps are taken from the work of the device, as the host has no step markers.",
 }
 
 

@@ -79,7 +79,7 @@ def _keras(facts: Facts) -> Iterator[Line]:
             "Set `KERAS_BACKEND=tensorflow` before Keras is imported.",
         )
     else:
-        yield Line("Keras", "fine", f"{facts.keras}: its steps are marked automatically")
+        yield Line("Keras", "fine", f"{facts.keras}: its steps are found automatically")
 
 
 def _devices(facts: Facts) -> Iterator[Line]:

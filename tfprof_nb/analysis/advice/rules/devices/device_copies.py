@@ -4,7 +4,7 @@ RULE = Rule(
     "device-copies",
     "Devices copy arrays for much of each step",
     "Looks for time of the steps in copies between the memories of a device, or between devices.",
-    "Copies that compute does not overlap make the step longer.",
+    "Copies that do not overlap with compute make the step longer.",
     action="Look at the longest copies",
     moderate=15.0,
     high=40.0,

@@ -16,7 +16,7 @@ _KEEP_BUSY = {
 
 RULE = Rule(
     "device-idle",
-    "The device is idle in much of each step",
+    "The device is idle for much of each step",
     "Looks for time of the steps in which no kernel and no copy runs.",
     "The device waits for the host: for its Python, for results that it reads, for kernels to be launched.",
     moderate=15.0,
@@ -33,7 +33,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     step = _units.milliseconds(evidence.steps.summary["step_ms_mean"])
     yield Case(
         sum(map(evidence.percent, _WITHOUT_DEVICES)),
-        "The device is idle in much of each step",
+        "The device is idle for much of each step",
         f"In {_units.milliseconds(idle_ms)} of the average step's {step} no kernel and no copy runs.",
         _KEEP_BUSY[evidence.framework],
     )

@@ -7,7 +7,7 @@ _DISTRIBUTE = "Let `strategy.experimental_distribute_dataset(dataset)` feed the 
 RULE = Rule(
     "devices-wait-for-data",
     "Several devices wait for their data",
-    "Looks for steps on two devices and more that wait for data or copy it.",
+    "Looks for steps on two devices or more that wait for data or copy it.",
     "One pipeline has to feed all of them. A distributed dataset prefetches for each.",
     page="input_pipeline",
     moderate=MODERATELY_PERCENT,

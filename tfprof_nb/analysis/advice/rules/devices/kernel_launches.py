@@ -11,7 +11,7 @@ RULE = Rule(
     "Launching kernels takes time",
     "Looks for time of the steps that goes into launching kernels, where half of the ops keep the device busy for less "
     "than 20 µs.",
-    "To launch a kernel takes the host several microseconds. XLA fuses ops into fewer kernels.",
+    "Launching a kernel takes the host several microseconds. XLA fuses ops into fewer kernels.",
     action="Let XLA compile the step",
     page="kernels",
     moderate=3.0,  # as in `op_stats_to_overview_page.cc`

@@ -31,7 +31,7 @@ _SIZE_OF = {kind: size for size, kinds in _SIZES.items() for kind in kinds}
 RULE = Rule(
     "dominant-layer",
     "One layer takes most of each step",
-    "Looks for the layer, or the ops at one line, during half of each step and more of which no other ops run.",
+    "Looks for the layer, or the ops at one line, during half of each step or more of which no other ops run.",
     "A faster step begins with it. A layer with nearly all parameters of the model can often be much smaller.",
     action="Begin with this layer",
     page="source",
@@ -100,12 +100,12 @@ def _cheaper(ops: StepOps, layer: pd.Series, *, huge: bool) -> _Fix:
         return _Fix(f"Halve its {size}, or reduce the size of its input.", _HALF_LOW * alone, _HALF_HIGH * covered)
     if layer["kind"] in RECURRENT:
         return _Fix(
-            "It is where to begin if the step must become faster. Its ops run anew for each time step: take fewer of "
+            "Start here to make the step faster. Its ops run again for each time step: take fewer of "
             "these, or join several to one."
         )
     if size:
-        return _Fix(f"It is where to begin if the step must become faster: fewer {size}, or a smaller input.")
-    return _Fix("It is where to begin if the step must become faster.")
+        return _Fix(f"Start here to make the step faster: fewer {size}, or a smaller input.")
+    return _Fix("Start here to make the step faster.")
 
 
 def _pooled(ops: StepOps, layer: pd.Series) -> _Fix | None:
@@ -123,7 +123,7 @@ def _pooled(ops: StepOps, layer: pd.Series) -> _Fix | None:
     # Without a module before the name, the new code would lack an import.
     change = code.replace(".Flatten()", f".{pooling}()") if code.count(".Flatten()") == 1 else ""
     instead = f"Replace Flatten() ({ops.place(frame)})" if frame >= 0 else "Replace Flatten()"
-    smaller = "the layer's input, and so its parameters, become much smaller. It is another model then."
+    smaller = "the layer's input, and so its parameters, become much smaller. This makes it a different model."
     text = f"{instead} by keras.layers.{pooling}(): {smaller}"
     return _Fix(text, change=change, place=ops.place(frame))
 

@@ -16,7 +16,7 @@ _NO_WORK = (
 RULE = Rule(
     "dominant-op",
     "One op does most of the work",
-    "Looks for an op with half of all op self time and more.",
+    "Looks for an op with half of all op self time or more.",
     "Other ops together take less, so a faster step begins with this one.",
     action="Begin with this op",
     page="ops",

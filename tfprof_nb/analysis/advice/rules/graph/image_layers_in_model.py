@@ -17,7 +17,7 @@ _SMALLER, _LEAST_SAVED = 1.5, 0.5
 _IMAGE_RANK = 4
 _IN_THE_PIPELINE = (
     "Let the pipeline do it, on all cores while the model trains: `ds.map(lambda x, y: (augment(x, training=True), y), "
-    "num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)`, behind .batch(). On a CPU that is busy already, "
+    "num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)`, after .batch(). On a CPU that is busy already, "
     "drop what helps the model least: rotating, zooming and moving resample every pixel."
 )
 

@@ -17,9 +17,9 @@ _PER_EXAMPLE = (
 RULE = Rule(
     "many-small-ops",
     "A step runs many small ops",
-    "Looks for functions, loops of the graph, or layers of one kind that run 100 ops and more in each step, half of "
+    "Looks for functions, loops of the graph, or layers of one kind that run 100 ops or more in each step, half of "
     "them within microseconds.",
-    "To start an op takes several microseconds. What is left after vectorising are the few ops that do all at once.",
+    "Starting an op takes several microseconds. Vectorised, a few ops do it all at once.",
     action="Vectorise the loop",
     page="source",
     moderate=20.0,

@@ -17,7 +17,7 @@ from tfprof_nb.decode.sections.graphs import Graphs
 _CALL = re.compile(r"\bmap_fn\(")
 _MANY, _SHORT_US = 100, 100.0
 _OF_RAGGED = (
-    "What it goes through is ragged, which tf.vectorized_map does not take. Give the function the whole ragged tensor: "
+    "Its input is ragged, which tf.vectorized_map does not accept. Give the function the whole ragged tensor: "
     "many ops take one, such as `tf.gather(table, ragged)`, and reduce its rows, as `tf.reduce_mean(ragged, axis=1)`."
 )
 # Arguments of map_fn that say how, and not what, is computed: tf.vectorized_map has none of them.
@@ -26,7 +26,7 @@ _HOW = ("fn_output_signature", "dtype", "parallel_iterations", "swap_memory", "b
 RULE = Rule(
     "map-fn",
     "tf.map_fn runs its function for one element after another",
-    "Looks for `tf.map_fn` whose loop runs 100 ops and more in a step.",
+    "Looks for `tf.map_fn` whose loop runs 100 ops or more in a step.",
     "It is a loop in the graph: each op is started once for each element. `tf.vectorized_map`, or ops on the whole "
     "tensor, start each op once.",
     action="Run each op once for all elements",

@@ -14,7 +14,7 @@ RULE = Rule(
     "numeric-checks",
     "Each op's result is checked for NaN and infinity",
     "Looks for the ops that `tf.debugging.enable_check_numerics` and `enable_dump_debug_info` add.",
-    "The checks take time, and ops with a check behind them are not fused, which costs more than the checks.",
+    "The checks take time, and ops followed by a check are not fused, which costs more than the checks.",
     action="Remove the checks, which are for debugging",
     page="ops",
     moderate=2.0,
@@ -41,7 +41,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         saved=(_SAVED[0], max(most / percent, _SAVED[0])),
         finding=f"Each op's result is checked for NaN and infinity{at(place)}",
         evidence=f"A step runs {count} checks, which take {_units.percent(percent)} of its time, with the time to "
-        "start them. Ops with a check behind them also run one by one, where TensorFlow would fuse them.",
+        "start them. Ops followed by a check also run singly, where TensorFlow would fuse them.",
         fix=f"Remove {f'`{asks}`' if place else 'tf.debugging.enable_check_numerics()'}: it is "
         f"for debugging. Functions that are traced keep their checks: call `tf.debugging.{disables}()` before they "
         "are made, or restart the kernel.",

@@ -16,8 +16,8 @@ _LARGE = 1000  # classes
 RULE = Rule(
     "one-hot-matmul",
     "One-hot vectors are multiplied by a matrix",
-    "Looks for products of a matrix and one-hot vectors of 1,000 classes and more.",
-    "All but one number of each vector is zero, so the product is a row of the matrix: a lookup returns it at once.",
+    "Looks for products of a matrix and one-hot vectors of 1,000 classes or more.",
+    "Each vector has a single 1, so the product is a row of the matrix: a lookup returns it directly.",
     action="Look the rows up",
     page="ops",
     moderate=20.0,

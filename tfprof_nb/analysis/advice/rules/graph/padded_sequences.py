@@ -15,7 +15,7 @@ _PADS = r"\bpad_sequences\(|\boutput_sequence_length *=|\bpadded_batch\(.*padded
 RULE = Rule(
     "padded-sequences",
     "Recurrent layers go through padding",
-    "Looks for recurrent layers that go through 64 time steps and more, in programs that pad sequences to one length.",
+    "Looks for recurrent layers that go through 64 time steps or more, in programs that pad sequences to one length.",
     "A time step of padding costs as much as one of data.",
     action="Pad the sequences less",
     page="ops",

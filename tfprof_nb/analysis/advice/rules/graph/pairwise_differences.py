@@ -29,7 +29,7 @@ _LAST_AXES = (-1, 2)
 RULE = Rule(
     "pairwise-differences",
     "The differences of all pairs of rows are computed",
-    "Looks for differences of n x 1 x d and 1 x m x d tensors, of a million numbers and more, that are then squared.",
+    "Looks for differences of n x 1 x d and 1 x m x d tensors, of a million numbers or more, that are then squared.",
     "The squared distances of all pairs follow from one product of matrices, with one number for each pair in the "
     "place of d.",
     action="Compute the distances by one product",

@@ -22,7 +22,7 @@ _GIVEN = ("Const", "ReadVariableOp", "Placeholder")
 RULE = Rule(
     "rows-computed-before-lookup",
     "All rows of a table are computed before a lookup",
-    "Looks for lookups (`tf.gather`) in what was computed row by row from a table of a million numbers and more, of "
+    "Looks for lookups (`tf.gather`) in what was computed row by row from a table of a million numbers or more, of "
     "which a step uses at most a tenth.",
     "What is computed of the other rows, with its gradients, is not used in that step.",
     action="Look up first, then compute",

@@ -17,9 +17,9 @@ _FEWER = (
 RULE = Rule(
     "slow-metrics",
     "Metrics take much of each step",
-    "Looks for steps in which, for a fifth of the time and more, only ops of metrics run, such as AUC at thousands of "
+    "Looks for steps in which, for a fifth of the time or more, only ops of metrics run, such as AUC at thousands of "
     "thresholds.",
-    "Keras computes the metrics of `compile` after each batch, though people look at them once in an epoch.",
+    "Keras computes the metrics of `compile` after each batch, though people look at them once per epoch.",
     action="Use cheaper metrics",
     page="ops",
     moderate=20.0,

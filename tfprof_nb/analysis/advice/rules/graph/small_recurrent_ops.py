@@ -13,7 +13,7 @@ _NAMED = 3
 RULE = Rule(
     "small-recurrent-ops",
     "Recurrent layers run many small ops",
-    "Looks for LSTM, GRU and RNN layers on a CPU whose loops over time run 200 ops and more in a step, of few "
+    "Looks for LSTM, GRU and RNN layers on a CPU whose loops over time run 200 ops or more in a step, of few "
     "microseconds each.",
     "XLA compiles the loop to one program, which starts no ops. That takes seconds once, so it pays for training that "
     "takes minutes.",

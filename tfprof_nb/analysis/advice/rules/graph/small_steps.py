@@ -38,7 +38,7 @@ _OF_LOOPS = "The loops of its recurrent layers run about {} ops, of {} on averag
 RULE = Rule(
     "small-steps",
     "The steps are so small that starting them takes most of their time",
-    "Looks for steps of up to 10 ms in which, for half of the time and more, no op runs, no data is waited for, and no "
+    "Looks for steps of up to 10 ms in which, for half of the time or more, no op runs, no data is waited for, and no "
     "Python of the program's; and for recurrent layers that get up to 8 examples.",
     "A step and its ops have fixed costs, whatever the batch size: larger batches have fewer of them.",
     action="Use larger batches",
@@ -93,14 +93,13 @@ def _case(evidence: Evidence, ops: StepOps, size: int, fixed: float, share: floa
         100 * fixed,
         f"The steps are small: {size} example{'s' * (size != 1)} each",
         f"A typical step takes {_units.milliseconds(step_ms)}. "
-        + (why or f"Ops that are long enough to be recorded run in {_units.share(1 - fixed)} of it. ")
+        + (why or f"Recorded ops cover {_units.share(1 - fixed)} of it. ")
         + "The rest is the fixed cost of starting a step and its ops: " * (not why)
         + f"{_units.milliseconds(fixed * step_ms)}, whatever the batch size.",
         _MANY_IN_ONE_CALL
         if depends
         else f"Use larger batches, {size * factor} instead of {size}."
-        + " This trains otherwise: fewer updates per epoch, which may need a higher learning rate."
-        * trains(ops.graphs),
+        + " Training changes: fewer updates per epoch, which may need a higher learning rate." * trains(ops.graphs),
         place or loop,
         change,
         gain=(100 * saved * share, 100 * saved * fixed * share, 100 * saved * share),

@@ -19,7 +19,7 @@ _LEAST_SAVED = 0.5
 RULE = Rule(
     "softmax-over-many-classes",
     "A softmax over very many classes is trained in full",
-    "Looks for a trained softmax, or its loss, over 5,000 classes and more.",
+    "Looks for a trained softmax, or its loss, over 5,000 classes or more.",
     "Each example computes the scores of all classes and their gradients, though few of them matter for its loss. A "
     "sampled softmax computes some.",
     action="Train on a sample of the classes",

@@ -16,9 +16,9 @@ _PICKS = ("StridedSlice", "Slice")
 RULE = Rule(
     "sorted-for-few",
     "Long rows are sorted for their first few values",
-    "Looks for rows of 1,000 values and more that are sorted as a whole (`tf.sort`, `tf.argsort`), where all that use "
+    "Looks for rows of 1,000 values or more that are sorted as a whole (`tf.sort`, `tf.argsort`), where all that use "
     "the result take at most a tenth of each row.",
-    "To sort a row costs much more than to find its largest values: `tf.math.top_k` leaves the others unsorted.",
+    "Sorting a row costs much more than finding its largest values: `tf.math.top_k` leaves the others unsorted.",
     action="Find the first ones without sorting",
     page="ops",
     moderate=15.0,

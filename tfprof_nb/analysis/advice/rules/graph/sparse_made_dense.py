@@ -13,7 +13,7 @@ _LARGE = 1000  # columns
 RULE = Rule(
     "sparse-made-dense",
     "A sparse matrix is made dense to be multiplied",
-    "Looks for products with a matrix of 1,000 columns and more that `tf.sparse.to_dense` made.",
+    "Looks for products with a matrix of 1,000 columns or more that `tf.sparse.to_dense` made.",
     "The product then multiplies every zero, and the dense matrix has to be written and read.",
     action="Multiply the sparse matrix as it is",
     page="ops",

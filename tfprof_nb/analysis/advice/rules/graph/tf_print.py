@@ -7,7 +7,7 @@ RULE = Rule(
     "tf-print",
     "tf.print runs in every step",
     "Looks for `tf.print` in functions of the steps.",
-    "To format and write text takes longer than most ops, of large tensors much longer.",
+    "Formatting and writing text takes longer than most ops, and much longer for large tensors.",
     action="Print less often, outside of the graph",
     page="ops",
     moderate=10.0,

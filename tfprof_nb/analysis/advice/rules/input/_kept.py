@@ -19,7 +19,7 @@ LEAST_SAVED = 0.35
 _HUNDRED = 100
 _TAKES = r"\.take\("
 _SINGLE_EXAMPLES = (
-    "Map single examples, before the shuffle and the batch, and put `.cache()` behind that map: a cache of batches "
+    "Map single examples, before the shuffle and the batch, and put `.cache()` after that map: a cache of batches "
     "would keep the same examples together in every epoch. Do so"
 )
 _MIXED_THEN_BATCHED = re.compile(r"(?:Batch|Window|ToSequence)\w*(?:\[\d+\])?::(?:.*::)?Shuffle")
@@ -50,7 +50,7 @@ def kept_behind_map(evidence: Evidence, line: str) -> Kept | None:
         return Kept(_SINGLE_EXAMPLES, "", line)
     if moved := cached_behind(evidence.code, *line_at(line)):
         calls, cached = " and ".join(f"`{call}`" for call in moved.moved), ".cache()" in moved.moved
-        to_do = f"Move {calls} behind the map" if cached else f"Put `.cache()`, then {calls}, behind it"
+        to_do = f"Move {calls} after the map" if cached else f"Put `.cache()`, then {calls}, after it"
         return Kept(to_do, moved.change, place_of(line_at(line)[0], moved.line), cached)
     shuffled = only_shuffled_before(evidence) and not _in_one_order(evidence.code, *line_at(line))
     shuffle = f".shuffle({elements(evidence)})" if shuffled else ""
@@ -58,8 +58,8 @@ def kept_behind_map(evidence: Evidence, line: str) -> Kept | None:
         return None if _mixes_before(evidence) else _kept_behind_take(evidence, line)
     change = with_call(evidence.code, *line_at(line), "map", f".cache(){shuffle}")
     if not change:
-        return Kept("Put `.cache()` behind the map, and the shuffle behind the cache", "", line) if shuffle else None
-    behind = ", and shuffle behind the cache, which keeps the order of the first epoch" if shuffle else ""
+        return Kept("Put `.cache()` after the map, and the shuffle after the cache", "", line) if shuffle else None
+    behind = ", and shuffle after the cache, which keeps the order of the first epoch" if shuffle else ""
     return Kept(f"Cache its results{behind}", change, line)
 
 
@@ -76,7 +76,7 @@ def _kept_behind_take(evidence: Evidence, line: str) -> Kept:
     """Return how to keep the elements that a pipeline takes of those that the map at a line would make."""
     takes = list(evidence.code.find(_TAKES))
     change = with_call(evidence.code, *takes[0], "take", ".cache()") if len(takes) == 1 else ""
-    to_do = "Cache what is taken, behind `.take(...)` (before it, the cache would never be complete)"
+    to_do = "Cache what is taken, after `.take(...)` (before it, the cache would never be complete)"
     return Kept(to_do, change, place_of(*takes[0]) if change else line)
 
 

@@ -7,7 +7,7 @@ from tfprof_nb.analysis.source.syntax import first_given
 
 _MIN_SAMPLES = 10
 _BATCH, _LARGE_ENOUGH = 1024, 512
-_ONE_BY_ONE = "adapt runs its ops one by one, from Python, for each element of the dataset."
+_ONE_BY_ONE = "adapt runs eagerly, from Python, for each element of the dataset."
 _SAME = "What it learns is the same."
 # By whether the elements are batches, as far as that is known: the method that makes larger ones, and words.
 _LARGER: dict[bool | None, tuple[str, str, str]] = {
@@ -18,9 +18,9 @@ _LARGER: dict[bool | None, tuple[str, str, str]] = {
 
 RULE = Rule(
     "adapt-small-elements",
-    "adapt goes through a dataset of small elements",
+    "adapt reads a dataset of small elements",
     "Looks for preprocessing layers that adapt to a dataset of single examples or small batches.",
-    "`adapt` runs its ops one by one, from Python, for each element of the dataset.",
+    "`adapt` runs eagerly, from Python, for each element of the dataset.",
     action="Give adapt large batches",
     page="python",
     moderate=15.0,

@@ -6,7 +6,7 @@ RULE = cause_rule(
     "dataset-per-window",
     "Each window of a series is a dataset of its own",
     "Looks for pipelines that wait for `.window()` and `.flat_map()`.",
-    "To open a dataset for each window takes longer than to cut it from an array.",
+    "Opening a dataset per window takes longer than cutting the window from an array.",
     action="Cut the windows from one array",
     saved=(0.4, 1.0),
     after="slow-generator",

@@ -7,8 +7,8 @@ _SEVERAL_DATASETS = 3
 
 RULE = cause_rule(
     "dataset-rebuilt",
-    "A dataset with a cache is built anew for each pass",
-    "Looks for datasets with `.cache()` that are built three times and more.",
+    "A dataset with a cache is rebuilt for each pass",
+    "Looks for datasets with `.cache()` that are built three times or more.",
     "The cache of a new dataset is empty: each pass runs again what comes before it, and fills it.",
     action="Build the dataset once",
     saved=(0.4, 1.0),
@@ -25,7 +25,7 @@ def cause(evidence: Evidence) -> Cause | None:
         return None
     place, function = evidence.code.place_with(r"\.cache\("), mapped(evidence, evidence.line_of("Dataset_map_"))
     return Cause(
-        f"the dataset with its cache is built anew {_units.count(made)} times",
+        f"the dataset with its cache is rebuilt {_units.count(made)} times",
         f"a new cache is empty{at(place)}, so each pass runs again what comes before it"
         f"{f', such as {function},' if function else ''} and fills it; the slowest stage is {stage_of(evidence)}",
         "Build the dataset once, before the loop, and train on the same object in each pass.",

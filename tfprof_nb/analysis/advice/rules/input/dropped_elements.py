@@ -12,7 +12,7 @@ _MANY = 1.4  # elements made for one that is kept
 RULE = cause_rule(
     "dropped-elements",
     "A map makes elements that are then dropped",
-    "Looks for a filter, a skip or a shard behind the slowest map, which drops a good part of what that makes.",
+    "Looks for a filter, a skip or a shard after the slowest map, which drops a good part of its output.",
     "What is dropped was made for nothing. Dropped before the map, it costs hardly anything.",
     action="Filter before the map",
     saved=(0.5, 1.0),
@@ -55,7 +55,7 @@ def _cause(evidence: Evidence, kind: str, kept: int, made: int) -> Cause:
     return Cause(
         f"{mapped} makes elements that `{call}` drops",
         f"in a typical slow call of the pipeline, {_units.count(made)} elements were made for {_units.count(kept)} "
-        f"that were kept{f': `{call}` ({place}) stands behind the map{at}' if place else ''}",
+        f"that were kept{f': `{call}` ({place}) comes after the map{at}' if place else ''}",
         fix,
         place=place,
         share=dropped,

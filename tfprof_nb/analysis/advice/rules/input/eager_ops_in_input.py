@@ -17,7 +17,7 @@ _TRACE_OPS = (
 
 RULE = cause_rule(
     "eager-ops-in-input",
-    "Python runs TensorFlow's ops one by one to make the data",
+    "Python runs TensorFlow's ops eagerly to make the data",
     "Looks for generators and datasets of Keras that spend most of their time in ops that run eagerly.",
     "Python starts each op. In a function that tf.data maps, they run as one graph, on all cores.",
     action="Let tf.data run these ops",
@@ -31,7 +31,7 @@ def cause(evidence: Evidence) -> Cause | None:
     running = _runs_ops(table) if table is not None else None
     if running is None or table is None:
         return None
-    name = f"{running[0]} runs TensorFlow ops one by one, in Python"
+    name = f"{running[0]} runs TensorFlow ops eagerly, in Python"
     if dataset := dataset_class(evidence):
         rows = table[table["self_ms"] > 0]
         file, defined, _ = evidence.code.method(f"{dataset}.__getitem__")

@@ -23,7 +23,7 @@ _MADE = re.compile("Map|Generator|Random|PyFunc")
 RULE = cause_rule(
     "filter-repeated-each-epoch",
     "A filter decides on the same elements in each epoch",
-    "Looks for the slowest stage of a pipeline, a filter, that decides the same in each of three epochs and more.",
+    "Looks for the slowest stage of a pipeline, a filter, that decides the same in each of three epochs or more.",
     "A cache keeps what it lets through, so that only the first epoch runs it.",
     action="Cache what the filter keeps",
     saved=(LEAST_SAVED, 1.0),
@@ -51,14 +51,14 @@ def cause(evidence: Evidence) -> Cause | None:
     if not change or not gives_the_same(code, line_at(line)[0], given):
         return None
     function = "the lambda" if isinstance(given, ast.Lambda) else ast.unparse(given)
-    behind = ", and shuffle behind the cache, which keeps the order of the first epoch" if shuffle else ""
+    behind = ", and shuffle after the cache, which keeps the order of the first epoch" if shuffle else ""
     return Cause(
-        f"{function} is called for each single element, anew in each of {passes} epochs",
+        f"{function} is called for each single element, again in each of {passes} epochs",
         f"the slowest stage of the input pipeline is Filter ({line}, {quoted(code.at(line))})",
         f"Cache what the filter keeps{behind}, if that fits in memory. Then only the first epoch runs {function}.",
         change,
         place=line,
-        without_change=f"Where {function} decides the same in each epoch, `.cache()` behind the filter lets only the "
+        without_change=f"Where {function} decides the same in each epoch, `.cache()` after the filter lets only the "
         "first epoch run it.",
         share=(passes - 1) / passes,
     )

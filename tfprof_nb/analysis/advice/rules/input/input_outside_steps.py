@@ -9,10 +9,10 @@ from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT
 
 RULE = Rule(
     "input-outside-steps",
-    "Data is fetched outside the step marks",
-    "Looks for loops that call `next(iterator)` between their marks of steps.",
+    "Data is fetched outside the steps",
+    "Looks for loops that call `next(iterator)` between their steps (`tfprof_nb.step`).",
     "The wait for data is then a part of no step, so the steps seem quicker than they are.",
-    action="Fetch the batch inside the mark",
+    action="Fetch the batch inside the step",
     page="input_pipeline",
     moderate=MODERATELY_PERCENT,
     high=HIGHLY_PERCENT,
@@ -25,10 +25,10 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     percent = evidence.percent("input_between_steps")
     yield Case(
         percent,
-        "Data is fetched outside the step marks",
+        "Data is fetched outside the steps",
         f"{_units.milliseconds(evidence.steps.summary['input_between_steps_ms'])} ({_units.percent(percent)} of the "
-        "time from the first step to the last) is spent in next(iterator) between the marks, where no step counts it.",
-        "Fetch the batch inside the mark: `batches = iter(dataset)`, then `with tfprof_nb.step(i): "
+        "time from the first step to the last) is spent in next(iterator) between the steps, where none counts it.",
+        "Fetch the batch inside the step: `batches = iter(dataset)`, then `with tfprof_nb.step(i): "
         f"train_step(next(batches))`. {evidence.tf_data.summary['suggestion'] or prepare(evidence.tf_data)}",
         **longest_wait(evidence.tf_data),
     )

@@ -22,8 +22,8 @@ _PARSES_BATCHES = " In it, write tf.io.parse_example for tf.io.parse_single_exam
 RULE = cause_rule(
     "map-per-element",
     "A map is called for each single example",
-    "Looks for maps before `.batch()` that run 16 times and more for a batch, with ops of up to 20 µs.",
-    "To start an op takes several microseconds: for whole batches, each op is started once.",
+    "Looks for maps before `.batch()` that run 16 times or more for a batch, with ops of up to 20 µs.",
+    "Starting an op takes several microseconds: for whole batches, each op is started once.",
     action="Batch before the map",
     saved=(0.4, 1.0),
     results="close",
@@ -50,9 +50,9 @@ def cause(evidence: Evidence) -> Cause | None:
     takes_batches = maps_batches(code, *line_at(line))
     moved = batched_before(code, *line_at(line)) if takes_batches else None
     fix = (
-        f"Move `{call}` behind {behind}: {mapped} then works on whole batches."
+        f"Move `{call}` after {behind}: {mapped} then works on whole batches."
         if takes_batches
-        else f"Write {mapped} for whole batches (their first axis is the batch), and move `{call}` behind {behind}."
+        else f"Write {mapped} for whole batches (their first axis is the batch), and move `{call}` after {behind}."
     )
     if mapped_calls(code, *line_at(line), "parse_single_example"):
         fix += _PARSES_BATCHES

@@ -13,8 +13,8 @@ from tfprof_nb.analysis.advice.rules.input._stages import (
 RULE = cause_rule(
     "map-repeated-each-epoch",
     "A map does the same work in each epoch",
-    "Looks for the slowest map of a pipeline that gives the same in each of three epochs and more: it draws no random "
-    "numbers, and no cache stands behind it.",
+    "Looks for the slowest map of a pipeline that gives the same in each of three epochs or more: it draws no random "
+    "numbers, and no cache follows it.",
     "A cache keeps its results, so that only the first epoch runs it.",
     action="Cache the map's results",
     saved=(0.35, 1.0),
@@ -34,9 +34,9 @@ def cause(evidence: Evidence) -> Cause | None:
     if kept is None:
         return None
     earlier = any("Cache" in name for name in evidence.tf_data.table["long_name"])
-    so_far = "the cache stands before it" if earlier or kept.cached_before else "there is no cache"
+    so_far = "the cache comes before it" if earlier or kept.cached_before else "there is no cache"
     return Cause(
-        f"{function} runs anew in each of {passes} epochs, since {so_far}",
+        f"{function} runs again in each of {passes} epochs, since {so_far}",
         with_costly_line(evidence),
         f"{kept.to_do}, if what {function} returns fits in memory. Then only the first epoch runs {function}.",
         kept.change,

@@ -10,7 +10,7 @@ RULE = cause_rule(
     "no-prefetch",
     "The pipeline has no prefetch",
     "Looks for pipelines that work only when a step asks for the next batch.",
-    "The pipeline and the step then take turns. With `.prefetch()` it prepares batches while the step runs.",
+    "The pipeline and the step then take turns. With `.prefetch()`, the pipeline prepares batches while the step runs.",
     action="End the pipeline with prefetch",
     saved=(0.2, 1.0),
     results="equal",

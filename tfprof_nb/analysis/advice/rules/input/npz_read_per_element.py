@@ -10,7 +10,7 @@ _READ_ONCE = (
 
 RULE = cause_rule(
     "npz-read-per-element",
-    "An .npz file is read anew for each element",
+    "An .npz file is read again for each element",
     "Looks for functions of a pipeline that take an array from an .npz file for each element.",
     "NumPy reads and decompresses the whole array each time.",
     action="Read the array once",
@@ -24,5 +24,5 @@ def cause(evidence: Evidence) -> Cause | None:
     archive = read_anew(evidence.code, source.file, source.line) if source and source.is_met else ""
     if not source or not archive:
         return None
-    name = f"{source.reader} reads an .npz file anew for each element"
+    name = f"{source.reader} reads an .npz file again for each element"
     return Cause(name, source.shown, _READ_ONCE.format(archive), place=source.place)

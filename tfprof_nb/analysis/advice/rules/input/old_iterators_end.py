@@ -23,7 +23,7 @@ RULE = Rule(
     "The program waits for old iterators of tf.data to end",
     "Looks for threads that wait for the autotuner of an iterator that ends, while no other thread works.",
     "Each pass over a dataset has an autotuner. It sleeps, longer the longer its pass lasts, and where it misses the "
-    "end of the pass, that waits until it wakes up. Which passes these are is chance; of many, many are.",
+    "end of the pass, that waits until it wakes up. Which passes these are is chance.",
     action="Turn the autotuner off",
     page="trace",
     moderate=10.0,
@@ -55,7 +55,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         f"{'An old iterator' if found.times == 1 else f'{_units.count(found.times)} old iterators'} took "
         f"{_units.milliseconds(found.total_ms)}{' in all' * (found.times > 1)} to end, while no other thread worked: "
         "the program waits until the autotuner of tf.data wakes up. "
-        f"{'So it was in this run; others may not wait.' if few else 'In other runs, other passes wait.'}",
+        f"{'Other runs may not wait.' if few else 'In other runs, other passes wait.'}",
         _BY_KERAS if _makes_keras(evidence.code, place) else _fix("" if change else _BY_OPTIONS),
         place,
         change,

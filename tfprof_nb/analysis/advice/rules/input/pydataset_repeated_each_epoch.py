@@ -9,7 +9,7 @@ from tfprof_nb.analysis.source.code import place_of
 RULE = cause_rule(
     "pydataset-repeated-each-epoch",
     "A PyDataset makes the same batches in each epoch",
-    "Looks for a `__getitem__` that gives the same in each of three epochs and more.",
+    "Looks for a `__getitem__` that gives the same in each of three epochs or more.",
     "Kept batches are made in the first epoch only.",
     action="Keep the batches in memory",
     saved=(0.35, 1.0),
@@ -29,7 +29,7 @@ def cause(evidence: Evidence) -> Cause | None:
     if not kept:
         return None
     return Cause(
-        f"{found.name}, anew in each of {passes} epochs",
+        f"{found.name}, again in each of {passes} epochs",
         found.shown,
         f"Keep the batches, if all of them fit in memory: put `@functools.cache` above {found.function}. Then only the "
         "first epoch makes them.",

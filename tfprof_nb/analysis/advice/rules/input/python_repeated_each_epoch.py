@@ -21,7 +21,7 @@ _RUNS_PYTHON = re.compile(r"\b(py_function|numpy_function)\(")
 RULE = cause_rule(
     "python-repeated-each-epoch",
     "Python makes the same data in each epoch",
-    "Looks for generators, and functions of `tf.py_function`, that give the same in each of three epochs and more.",
+    "Looks for generators, and functions of `tf.py_function`, that give the same in each of three epochs or more.",
     "A cache keeps what they make, so that only the first epoch runs Python.",
     action="Cache what Python makes",
     saved=(LEAST_SAVED, 1.0),
@@ -39,7 +39,7 @@ def cause(evidence: Evidence) -> Cause | None:
     if kept is None:
         return None
     return Cause(
-        f"{source.name}, anew in each of {passes} epochs",
+        f"{source.name}, again in each of {passes} epochs",
         source.shown,
         f"{kept.to_do}, if all that {function} makes fits in memory. Then only the first epoch runs {function}.",
         kept.change,
@@ -64,7 +64,7 @@ def _kept(evidence: Evidence, function: str) -> Kept | None:
     if method == "map":
         return kept_behind_map(evidence, place_of(*at))
     change = with_call(code, *at, "from_generator", ".cache()")
-    return Kept("Put `.cache()` behind from_generator(...)", change, place_of(*at)) if change else None
+    return Kept("Put `.cache()` after from_generator(...)", change, place_of(*at)) if change else None
 
 
 def _runs_python(evidence: Evidence, file: str, line: int) -> bool:

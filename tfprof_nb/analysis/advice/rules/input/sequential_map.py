@@ -13,7 +13,7 @@ RULE = cause_rule(
     "sequential-map",
     "A map works on one element at a time",
     "Looks for the slowest map of a pipeline, without `num_parallel_calls`.",
-    "It uses one core, while the others of the machine may be free.",
+    "It uses one core, while others may be free.",
     action="Map several elements at once",
     saved=(0.2, 0.8),
     results="order",

@@ -58,7 +58,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     yield Case(
         percent,
         f"Starting and ending passes over the data takes {_units.percent(percent)} of the cell's time",
-        f"{in_code(place, evidence.code.at(place))}: {what} start{'s' * (not validates)} anew in each of "
+        f"{in_code(place, evidence.code.at(place))}: {what} start{'s' * (not validates)} again in each of "
         f"{_units.count(passes)} epochs, which takes {_units.milliseconds(starting_ms / passes)}"
         f"{f' for {each} step' + 's' * (each != 1) if each else ''}. "
         "Each start makes the pipeline's iterators, and ends those before.",

@@ -14,7 +14,7 @@ RULE = cause_rule(
     "slow-file-reads",
     "Reading the files is slow",
     "Looks for pipelines whose slowest stage opens files one after another.",
-    "A disk or a network serves several files at once as fast as one.",
+    "A disk or network reads several files at once as fast as one.",
     action="Read several files at once",
     after="sequential-map",
 )

@@ -23,7 +23,7 @@ RULE = cause_rule(
     "slow-generator",
     "A generator in Python makes the data",
     "Looks for generators, as of `from_generator`, that steps wait for.",
-    "One generator runs on one core, and hands over its elements one by one.",
+    "One generator runs on one core, and hands over one element at a time.",
     after="python-map",
 )
 

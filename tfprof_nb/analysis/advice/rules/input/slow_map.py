@@ -11,7 +11,7 @@ from tfprof_nb.analysis.advice.rules.input._stages import (
 
 _KEEP = (
     "It already works on several elements at once. Where the data is read more than once, keep its results: `.cache()` "
-    'behind the map, in memory or in a file (`.cache("folder/name")`), and `.shuffle()` behind that. For a single '
+    'after the map, in memory or in a file (`.cache("folder/name")`), and `.shuffle()` after that. For a single '
     "pass, do less in {function}."
 )
 _THEN_PREFETCH = " End the pipeline with `.prefetch(tf.data.AUTOTUNE)`, so that it works while the step runs."

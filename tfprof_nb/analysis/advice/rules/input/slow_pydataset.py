@@ -12,7 +12,7 @@ _THREADS = "workers=4, max_queue_size=16"
 _PROCESSES = "workers=4, use_multiprocessing=True, max_queue_size=16"
 # Measured: threads that compute in Python take turns, and each process of a worker starts anew in every epoch.
 _START_MS, _WORKERS = 100.0, 4
-_STARTS = " Each epoch starts them anew, which takes a tenth of a second per worker: short epochs become no faster."
+_STARTS = " Each epoch restarts them, which takes a tenth of a second per worker: short epochs become no faster."
 _ONCE = (
     "Do once, in __init__, what each epoch repeats: read and prepare the data there, if it fits in memory, and leave "
     "to __getitem__ what differs from epoch to epoch. Worker processes are no help here: {}."

@@ -15,7 +15,7 @@ _WAITING_SHARE = 0.3
 RULE = Rule(
     "validation-input-bound",
     "Validation waits for its data",
-    "Looks for validation that waits for longer than training does, for a tenth of the training's time and more.",
+    "Looks for validation that waits for longer than training does, for a tenth of the training's time or more.",
     "The model computes nothing meanwhile. A validation set is the same in each epoch, so what is prepared can be "
     "kept.",
     page="tf_data",

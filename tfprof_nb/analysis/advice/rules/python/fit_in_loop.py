@@ -23,7 +23,7 @@ RULE = Rule(
     "fit-in-loop",
     "fit is called again and again",
     "Looks for `model.fit` in a loop whose calls take much of their time before and after their steps.",
-    "Each call makes a pipeline and callbacks of its own, and ends them. An epoch of one call starts anew too, but "
+    "Each call makes a pipeline and callbacks of its own, and ends them. Epochs of one call start over too, but "
     "quicker.",
     action="Call fit once",
     page="python",
@@ -109,7 +109,7 @@ def _once(model: str, call: ast.Call, loop: ast.stmt, changing: set[str]) -> str
         )
     return (
         f"Call {model}.fit once, with `epochs={_passes(loop)}`. Its `history` has the results of each epoch; what the "
-        "loop does besides belongs into on_epoch_end of a callback."
+        "loop does besides belongs in on_epoch_end of a callback."
     )
 
 

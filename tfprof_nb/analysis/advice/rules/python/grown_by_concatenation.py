@@ -9,7 +9,7 @@ RULE = Rule(
     "grown-by-concatenation",
     "What was collected so far is copied in each step",
     "Looks for lines that join an array or tensor to itself and a new part, in each step.",
-    "Each time all rows so far are copied, so the time grows with the square of their number. A list copies nothing.",
+    "All rows so far are copied each time, so the cost grows quadratically. A list copies nothing.",
     action="Collect the parts in a list, and join them once",
     page="python",
     moderate=15.0,

@@ -6,8 +6,8 @@ _MIN_TIMES = 3
 RULE = Rule(
     "model-loaded-in-loop",
     "A model is loaded again and again",
-    "Looks for lines that load a model, or its weights, from a file three times and more.",
-    "Each time, the file is read, and a whole model is built and traced anew.",
+    "Looks for lines that load a model, or its weights, from a file three times or more.",
+    "Each time, the file is read, and a whole model is built and traced again.",
     action="Load the model once, before the loop",
     page="breakdown",
     moderate=10.0,

@@ -6,7 +6,7 @@ RULE = Rule(
     "model-rebuilt-each-step",
     "A model is built again and again",
     "Looks for functions that clone a model, or make it from its configuration, again and again.",
-    "To make a model makes its layers, and weights with their first values.",
+    "Building a model creates its layers and initialises their weights.",
     action="Build the model once, before the loop",
     page="python",
     moderate=10.0,

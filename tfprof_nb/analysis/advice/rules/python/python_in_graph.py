@@ -27,7 +27,7 @@ RULE = Rule(
     "The graph calls a function in Python",
     "Looks for functions that the steps call by `tf.py_function` or `tf.numpy_function`, such as a loss in NumPy.",
     "Python runs one such call at a time, and the ops that need its result wait.",
-    action="Use TensorFlow's ops in the place of Python",
+    action="Use TensorFlow's ops instead of Python",
     page="python",
     moderate=WORTH_SAYING_PERCENT,
     high=HIGH_PERCENT,

@@ -8,8 +8,8 @@ from tfprof_nb.analysis.source.code import place_of
 RULE = Rule(
     "python-outside-steps",
     "Python takes much of the cell's time before or after the steps",
-    "Looks for functions, and lines of the cell, that take a fifth of the cell and more outside of its steps.",
-    "What is done once, and kept, need not be done whenever the cell runs.",
+    "Looks for functions, and lines of the cell, that take a fifth or more of the cell outside of its steps.",
+    "Work whose result is kept need not be repeated whenever the cell runs.",
     action="Do it once, and keep the result",
     page="python",
     high=40.0,

@@ -37,7 +37,7 @@ _OF_KERAS = {
 RULE = Rule(
     "slow-callback",
     "A callback takes much of the steps or of the training",
-    "Looks for methods of callbacks that take a tenth and more of each step, or of the training.",
+    "Looks for methods of callbacks that take a tenth or more of each step, or of the training.",
     "Keras waits for callbacks: what runs after each batch makes every step longer.",
     action="Let the callback do its work less often",
     explains=("callback",),

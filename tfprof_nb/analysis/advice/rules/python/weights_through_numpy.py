@@ -22,7 +22,7 @@ RULE = Rule(
     "weights-through-numpy",
     "Weights are copied through NumPy",
     "Looks for functions that copy a model's weights by `get_weights` and `set_weights`, as for a target network.",
-    "Each weight is copied to an array and back, by ops that run one by one.",
+    "Each weight is copied to an array and back, by eager ops.",
     action="Assign the variables in a graph",
     page="python",
     moderate=10.0,

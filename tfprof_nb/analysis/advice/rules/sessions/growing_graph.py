@@ -13,7 +13,7 @@ RULE = Rule(
     "growing-graph",
     "The session's graph grows in each pass of the loop",
     "Looks for loops that add ops to the graph of the session that they run.",
-    "Before a session runs a graph that has grown, it prepares it anew.",
+    "Before it runs a graph that has grown, a session prepares the graph again.",
     action="Make the op once, before the loop",
     page="python",
     moderate=10.0,
@@ -40,7 +40,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         min(100.0, 100 * float(runs["nothing_ms"].sum()) / max(training_ms(evidence), 1e-9)),
         finding=f"The session's graph grows in each pass of the loop ({place})",
         evidence=f"{quoted(added.code)} adds ops to the graph each time. Before a session runs a "
-        f"graph that has grown, it prepares it anew: in each run, {each} passes while no op runs.",
+        f"graph that has grown, it prepares it again: in each run, {each} passes while no op runs.",
         fix=_fix(added, session[1] if (session := _RUN.search(evidence.code.at(place))) else "session"),
         place=place,
     )

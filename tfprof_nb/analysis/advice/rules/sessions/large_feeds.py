@@ -12,8 +12,8 @@ _MIN_COPYING_MS = 2.0  # a run has a fixed cost of up to 1 ms, whatever it is fe
 RULE = Rule(
     "large-feeds",
     "A session copies large fed values in each run",
-    "Looks for runs of a session that are fed, during which no op runs for two milliseconds and more.",
-    "Fed arrays are converted and copied in each run. What stays the same belongs into a variable.",
+    "Looks for runs of a session that are fed, during which no op runs for two milliseconds or more.",
+    "Fed arrays are converted and copied in each run. What stays the same belongs in a variable.",
     action="Feed only what changes",
     page="python",
     moderate=10.0,

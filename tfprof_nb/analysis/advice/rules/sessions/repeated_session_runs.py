@@ -8,7 +8,7 @@ RULE = Rule(
     "repeated-session-runs",
     "Several runs of a session are fed the same",
     "Looks for loops that run a session several times with the same fed values, where one run fetches all.",
-    "What the runs have in common, such as the forward pass, is computed in each; what only they compute still is.",
+    "What the runs have in common, such as the forward pass, is computed in each.",
     action="Fetch all in one run",
     page="python",
     moderate=10.0,
@@ -41,8 +41,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
             finding=f"{len(together.lines)} runs of a session are fed the same: {evidence.of_training(percent)}",
             evidence=f"The runs at {all_of_them} are given the same values, one after the other. What they have in "
             "common, such as the forward pass, is computed in each.",
-            fix="Fetch all in one run, in the place of these. What is fetched beside a training op is that from before "
-            "its update.",
+            fix="Fetch everything in one run. A value fetched beside a training op is from before its update.",
             place=first,
             change=together.code,
         )

@@ -1,4 +1,4 @@
-"""What rules on ops that run one by one share."""
+"""What rules on eager ops share."""
 
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rule import TRACING_MS
@@ -17,7 +17,7 @@ INTO_A_FUNCTION = "Put these ops into a function with @tf.function, or into the 
 ONCE = "would run once, when the function is traced, and give the same numbers in every call"
 _AS_TENSORS = (
     " Give it tensors, such as `tf.constant(i)`, in place of the numbers and texts of Python that change from call to "
-    "call: it is traced anew for each."
+    "call: it is retraced for each."
 )
 OF_LAYERS = (".call", ".__call__")  # methods that Keras calls, in the graph of whoever calls the layer
 _EAGER_PERCENT = 10.0

@@ -1,4 +1,4 @@
-"""The line that runs most ops one by one beside tf.functions."""
+"""The line that runs most ops eagerly beside tf.functions."""
 
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ class EagerLine(NamedTuple):
 
 
 def costliest_line(evidence: Evidence) -> EagerLine | None:
-    """Return the line that runs most ops one by one; None if that takes little of the training."""
+    """Return the line that runs most ops eagerly; None if that takes little of the training."""
     calls, whole_ms = _eager_calls(evidence, eager_percent(evidence)), training_ms(evidence)
     lines = calls.groupby(["file", "line"])["eager_ms"].sum().sort_values(ascending=False, kind="stable")
     if lines.empty or whole_ms <= 0 or 100 * lines.iloc[0] < _MIN_PERCENT * whole_ms:

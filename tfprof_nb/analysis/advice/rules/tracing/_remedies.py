@@ -155,7 +155,7 @@ def _begins_anew(code: Code, file: str, line: int) -> str:
     if not model:
         return ""
     return (
-        f" Make {model} there too, and let it begin anew: keep `start = [v.numpy() for v in {model}.variables]`, and "
+        f" Make {model} there too, and reset it: keep `start = [v.numpy() for v in {model}.variables]`, and "
         f"begin each pass with `for v, value in zip({model}.variables, start): v.assign(value)`. Do so for the "
         "optimizer, whose variables `optimizer.build(variables)` makes."
     )
@@ -188,7 +188,7 @@ def _tensor_for(code: Code, name: str, argument: str, cause: str, file: str, lin
 
 
 def _needing_numbers(code: Code, file: str, line: int, argument: str) -> list[str]:
-    """Say what to write in the place of Python's own functions that a function gives an argument to."""
+    """Say what to write instead of Python's own functions that a function gives an argument to."""
     found = {
         ast.unparse(one.func): one.lineno
         for one in calls_in(code.function_at(file, line))

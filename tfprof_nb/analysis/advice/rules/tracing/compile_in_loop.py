@@ -8,7 +8,7 @@ _MIN_SHARE = 0.05
 
 RULE = Rule(
     "compile-in-loop",
-    "compile in a loop makes Keras trace the model anew",
+    "compile in a loop makes Keras retrace the model",
     "Looks for `model.compile` in a loop over trainings of one model.",
     "It forgets the functions that were traced, so each training traces them again.",
     action="Compile once, before the loop",
@@ -29,7 +29,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     place, code = place_of(*found), evidence.code.line(*found)
     yield Case(
         100 * tracing_ms / whole_ms * (times - 1) / times,
-        finding=f"compile in a loop makes Keras trace the model anew ({place})",
+        finding=f"compile in a loop makes Keras retrace the model ({place})",
         evidence=f"{quoted(code)} forgets the functions that were traced. They were traced "
         f"{_units.count(times)} times, which took {_units.milliseconds(tracing_ms)} of "
         f"{_units.milliseconds(whole_ms)}.",

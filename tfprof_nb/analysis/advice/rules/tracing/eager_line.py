@@ -1,4 +1,4 @@
-"""A line that runs its ops one by one beside tf.functions."""
+"""A line that runs eagerly beside tf.functions."""
 
 import re
 
@@ -27,10 +27,10 @@ _ALL_AT_ONCE = "If it takes batches, call it once for all that `{}` ({}) goes th
 
 RULE = Rule(
     "eager-line",
-    "A line runs its ops one by one beside tf.functions",
+    "A line runs eagerly beside tf.functions",
     "Looks for lines, or functions that could be traced, whose ops run outside of any tf.function and take much of the "
     "training.",
-    "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
+    "Python dispatches each op, which takes longer than most small ops. In a tf.function they run as one graph.",
     action="Run these ops as a graph, or once for all",
     explains=("op", "copy", IN_TENSORFLOW, "keras", "optimizer"),
     page="python",
@@ -48,7 +48,7 @@ RULE = Rule(
 
 
 def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    """Name the line that runs most ops one by one, unless a loop around it or a case on Python tells more."""
+    """Name the line that runs most ops eagerly, unless a loop around it or a case on Python tells more."""
     if not runs_eagerly(evidence) or not runs_functions(evidence) or earlier["eager-loop"]:
         return
     found = costliest_line(evidence)
@@ -73,7 +73,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
     many = f"its {_units.count(ops)} ops per step" if ops >= MANY_OPS and not found.definition else "its ops"
     yield Case(
         found.percent,
-        finding=f"Ops run one by one: {f'{function} ({place})' if found.definition else place}",
+        finding=f"Ops run eagerly: {f'{function} ({place})' if found.definition else place}",
         evidence=f"{what} takes {evidence.of_training(found.percent)}: {many} run outside any tf.function, where "
         "Python starts each.",
         fix=fix,
@@ -85,7 +85,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
 
 
 def _parts_saved(calls: pd.DataFrame, percent: float, whole_ms: float) -> tuple[float, float]:
-    """Return which parts of the time of lines that run ops one by one a graph saves: that between their ops."""
+    """Return which parts of the time of lines that run eagerly a graph saves: that between their ops."""
     ops = float(calls["ops_ms"].sum() / max(calls["eager_ms"].sum(), 1e-9))
     between = min(1.0, max(0.0, 1 - ops))
     return least_saved(percent / 100 * whole_ms * between) * between, at_most(percent * between) / max(percent, 1e-9)

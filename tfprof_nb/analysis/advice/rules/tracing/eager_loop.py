@@ -1,4 +1,4 @@
-"""A loop whose body runs its ops one by one, such as a validation beside traced steps."""
+"""A loop whose body runs eagerly, such as a validation beside traced steps."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -22,9 +22,9 @@ Place = tuple[str, int]
 
 RULE = Rule(
     "eager-loop",
-    "A loop runs its ops one by one beside tf.functions",
+    "A loop runs eagerly beside tf.functions",
     "Looks for loops that run no graph, such as a validation, and whose ops take long to start.",
-    "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
+    "Python dispatches each op, which takes longer than most small ops. In a tf.function they run as one graph.",
     action="Run the loop's tensors in a tf.function",
     explains=("op", "copy", IN_TENSORFLOW, "keras", "optimizer"),
     page="python",
@@ -49,7 +49,7 @@ class Loop(NamedTuple):
 
 
 def check(evidence: Evidence, _earlier: Earlier) -> Cases:
-    """Name the loops, if they take more than any line that runs its ops one by one."""
+    """Name the loops, if they take more than any line that runs eagerly."""
     if not runs_eagerly(evidence) or not runs_functions(evidence):
         return
     loops = sorted(_loops(evidence), key=lambda loop: loop.time_ms, reverse=True)
@@ -60,7 +60,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
 
 
 def _loops(evidence: Evidence) -> Iterator[Loop]:
-    """Return the loops that run ops one by one and no graph, where starting these takes much of the time."""
+    """Return the loops that run eagerly, without a graph, where starting these takes much of the time."""
     calls, ops_ms, whole_ms = evidence.python.calls, _eager_ops_ms(evidence), training_ms(evidence)
     calls = calls[(calls["thread"] == "main") & (calls["line"] > 0) & calls["library"].isin(_LIBRARIES)]
     calls = calls[~calls["call"].astype(str).str.contains(_FETCHES)]
@@ -94,8 +94,8 @@ def _case(evidence: Evidence, loops: Sequence[Loop], percent: float) -> Case:
     return Case(
         percent,
         saved=(least_saved(starts_ms, _STARTS_SAVED) * starts, at_most(percent * starts) / percent),
-        finding=f"Ops run one by one: the {several}",
-        evidence=f"{takes or take}: {their} ops run outside any tf.function, where Python starts each.",
+        finding=f"Ops run eagerly: the {several}",
+        evidence=f"{takes or take}: {their} ops run outside any tf.function, where Python dispatches each one.",
         fix=f"Put what {'each' if takes else 'the'} loop computes with tensors into a function with @tf.function, and "
         "call that in the loop.",
         place=places[0],

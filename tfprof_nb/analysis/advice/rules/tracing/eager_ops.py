@@ -50,9 +50,9 @@ _CHEAPEST = 0.1  # of all ops
 _MUCH = 0.4  # of the time of eager ops: what a function is named for
 RULE = Rule(
     "eager-ops",
-    "The ops of the steps run one by one",
+    "The steps run eagerly",
     "Looks for programs whose ops run eagerly in each step: without a tf.function, or with run_eagerly=True.",
-    "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
+    "Python dispatches each op, which takes longer than most small ops. In a tf.function they run as one graph.",
     action="Run the step as a graph",
     explains=("op", "copy", IN_TENSORFLOW, "keras", "optimizer"),
     page="ops",
@@ -87,10 +87,10 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         saved = step.share * all_saved
         yield Case(
             saved,
-            f"Ops run one by one{(what or place) and ': '}{f'{what} ({place})' if what and place else what or place}",
-            f"{_units.percent(percent)} of the host's op time is in ops that run eagerly{' in each step' * stepped}: "
-            f"Python starts each. A graph can save what passes between them{' here' * (step.share < 1)}, and what "
-            f"nothing uses: {_units.percent(saved)} of the time.",
+            f"Ops run eagerly{(what or place) and ': '}{f'{what} ({place})' if what and place else what or place}",
+            f"{_units.percent(percent)} of the host's op time is in eager ops{' of the steps' * stepped}: Python "
+            f"dispatches each one. A graph saves the time between them{' here' * (step.share < 1)}, and ops whose "
+            f"results nothing uses: {_units.percent(saved)} of the time.",
             _without(evidence, asked, needing, needs)
             if asked
             else _NOT_EAGERLY_IN_KERAS

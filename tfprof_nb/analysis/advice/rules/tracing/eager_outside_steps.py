@@ -24,10 +24,10 @@ _TELL_THE_STEPS = ("eager-ops", "eager-line", "eager-loop", "grown-by-concatenat
 
 RULE = Rule(
     "eager-outside-steps",
-    "A loop beside the steps runs its ops one by one",
+    "A loop beside the steps runs eagerly",
     "Looks for loops before, between and after the steps, such as one that tests the model or generates text, whose "
     "ops run outside of any tf.function.",
-    "Python starts each op, which takes longer than most small ops. In a tf.function they run as one graph.",
+    "Python dispatches each op, which takes longer than most small ops. In a tf.function they run as one graph.",
     action="Run each pass of the loop as a graph",
     explains=("op", "copy", IN_TENSORFLOW, "keras"),
     page="python",
@@ -107,9 +107,9 @@ def _case(evidence: Evidence, of_loop: pd.DataFrame, calls: pd.DataFrame, *, out
         place = place_of(*at) if model else place
     yield Case(
         100 * time_ms / evidence.steady_ms,
-        f"Ops run one by one beside the steps: {what}",
+        f"Ops run eagerly beside the steps: {what}",
         f"The loop around {in_code(loop, code.at(loop))} spends {_units.milliseconds(time_ms)} on ops that run outside "
-        "any tf.function, where Python starts each.",
+        "any tf.function, where Python dispatches each one.",
         fix,
         place,
         change,

@@ -3,9 +3,9 @@ from tfprof_nb.analysis.advice.rules.tracing._retracing import retracing_rule, t
 
 RULE = retracing_rule(
     "function-defined-in-loop",
-    "A tf.function is defined anew for each call",
-    "Looks for functions that are defined, or given to tf.function, three times and more, and traced each time.",
-    "Each definition is a new function, with no graph yet. To trace takes much longer than to run the graph.",
+    "A tf.function is redefined for each call",
+    "Looks for functions that are defined, or given to tf.function, three times or more, and traced each time.",
+    "Each definition is a new function, with no graph yet. Tracing takes much longer than running the graph.",
     action="Define the function once, before the loop",
 )
 

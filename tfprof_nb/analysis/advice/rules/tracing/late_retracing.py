@@ -21,7 +21,7 @@ _LAST_BATCH_OR_ELSE = (
 RULE = Rule(
     "late-retracing",
     "A function is traced again in the middle of the run",
-    "Looks for single steps after the warm-up that trace, and take three times as long as the median step and more.",
+    "Looks for single steps after the warm-up that trace, and take three times as long as the median step or more.",
     "An argument differs from earlier calls: mostly the last batch of an epoch is smaller.",
     page="trace",
     moderate=5.0,

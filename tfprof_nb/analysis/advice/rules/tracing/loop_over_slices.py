@@ -32,7 +32,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
         f"Tracing takes {_units.percent(tracing.percent)} of the cell's time: a Python loop goes through slices of a "
         f"tensor ({place})",
         f"{tracing.in_words} TensorFlow traces functions. {quoted(loop.text)} makes {_units.share(loop.share)} of the "
-        "graph: its body is traced anew for each slice, and each step runs all of it.",
+        "graph: its body is traced for each slice, and each step runs all of it.",
         "Apply each op once to the whole tensor, not to one slice after another (`x` in place of `x[:, i]`): no pass "
         "needs the result of another.",
         place,

@@ -6,7 +6,7 @@ from tfprof_nb.analysis.source.code import place_of
 
 RULE = Rule(
     "model-built-in-loop",
-    "Each training makes the same model anew",
+    "Each training rebuilds the same model",
     "Looks for loops that make a model for each training, where tracing them takes most of the cell's time.",
     "Keras traces the functions of each model. One model whose weights are set back is traced once. To make a model "
     "for each training is common, so this is of low severity.",
@@ -34,7 +34,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     differing = f", though only its learning rate `{found.rate}` differs" if found.rate else ""
     yield Case(
         percent,
-        f"{_units.count(times)} models are traced, each anew: {_units.percent(percent)} of the cell's time ({place})",
+        f"{_units.count(times)} models are built and traced: {_units.percent(percent)} of the cell's time ({place})",
         f"{quoted(evidence.code.at(place))} makes a new model for each training{differing}, and Keras "
         f"traces the functions of each. {_units.milliseconds(tracing_ms)} of {_units.milliseconds(whole_ms)} is in the "
         "steps that trace.",

@@ -4,8 +4,8 @@ from tfprof_nb.analysis.advice.rules.tracing._retracing import retracing_rule, t
 RULE = retracing_rule(
     "retracing",
     "A tf.function is traced again and again",
-    "Looks for functions three and more of whose calls trace, where these take a fifth of the function's time.",
-    "To trace runs the function's Python and builds a graph of it, which takes much longer than to run the graph.",
+    "Looks for functions three or more of whose calls trace, where these take a fifth of the function's time.",
+    "Tracing runs the function's Python and builds a graph, which takes much longer than running the graph.",
     part_of="",
 )
 

@@ -3,8 +3,8 @@ from tfprof_nb.analysis.advice.rules.tracing._retracing import retracing_rule, t
 
 RULE = retracing_rule(
     "retracing-by-object",
-    "A tf.function is traced anew for each object",
-    "Looks for functions three and more of whose calls trace, for other objects of Python.",
+    "A tf.function is retraced for each object",
+    "Looks for functions three or more of whose calls trace, for other objects of Python.",
     "An object of Python, such as a lambda, is a constant of the graph: each new one needs a new graph. To trace takes "
     "much longer than to run the graph.",
 )

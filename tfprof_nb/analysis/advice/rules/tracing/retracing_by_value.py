@@ -3,11 +3,11 @@ from tfprof_nb.analysis.advice.rules.tracing._retracing import retracing_rule, t
 
 RULE = retracing_rule(
     "retracing-by-value",
-    "A tf.function is traced anew for each Python number",
-    "Looks for functions three and more of whose calls trace, for new values of Python.",
+    "A tf.function is retraced for each Python number",
+    "Looks for functions three or more of whose calls trace, for new values of Python.",
     "A Python value is a constant of the graph, so each new value needs a new graph. A tensor is an input. To trace "
     "takes much longer than to run the graph.",
-    action="Pass tensors in the place of numbers",
+    action="Pass tensors instead of numbers",
 )
 
 

@@ -9,7 +9,7 @@ RULE = Rule(
     "unrolled-loop",
     "A Python loop in a tf.function is unrolled",
     "Looks for loops of Python that make most of a graph, in cells that trace for longer than they compute.",
-    "The loop's body is traced anew in each pass. A loop in the graph (`tf.range`, keras.layers.RNN) is traced once.",
+    "The loop's body is traced in each pass. A loop in the graph (`tf.range`, keras.layers.RNN) is traced once.",
     action="Let the graph have a loop",
     of="cell",
     saved=(0.5, None),
@@ -27,7 +27,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
         tracing.percent,
         f"Tracing takes {_units.percent(tracing.percent)} of the cell's time: a Python loop is unrolled ({place})",
         f"{tracing.in_words} TensorFlow traces functions. {quoted(loop.text)} makes {_units.share(loop.share)} of the "
-        "graph: its body is traced anew in each iteration.",
+        "graph: its body is traced in each iteration.",
         "Loop in the graph, where the body is traced once: keras.layers.RNN(cell, return_sequences=True) for a cell "
         "that is called for each time step, else `for t in tf.range(n)` with a tf.TensorArray for what it collects.",
         place,

@@ -8,8 +8,8 @@ _MIN_PROGRAMS = 3
 RULE = Rule(
     "xla-recompilation",
     "XLA compiles many programs",
-    "Looks for three and more programs that XLA compiles in the cell.",
-    "XLA compiles a function anew for each shape that it is given: batches that are padded to different lengths, and "
+    "Looks for three or more programs that XLA compiles in the cell.",
+    "XLA recompiles a function for each shape that it is given: batches that are padded to different lengths, and "
     "smaller last batches.",
     action="Leave XLA out, or keep one shape",
     page="trace",
@@ -33,7 +33,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         percent,
         finding=f"XLA compiles {_units.count(found.programs)} programs: {_units.percent(percent)} of the cell's time"
         f"{at(place)}",
-        evidence=f"That took {_units.milliseconds(found.total_ms)}. XLA compiles a function anew for each shape that "
+        evidence=f"That took {_units.milliseconds(found.total_ms)}. XLA recompiles a function for each shape that "
         "it is given, such as batches of sequences that are padded to different lengths, and smaller last batches.",
         fix="Leave out jit_compile=True. Or give the batches one shape: pad to one length, and in training drop the "
         "smaller last batch (drop_remainder=True).",
