@@ -3,7 +3,7 @@
 TensorFlow's profiler keeps every event in memory, from 150 bytes to 5 KB each as the program is, and takes 500 bytes
 more when it saves them. What the events take is estimated by the process' growth, without the bursts in which programs
 allocate. Where ops are recorded in windows, only growth within the windows counts, and the marks between them; not
-while a function is traced, whose graph takes more than its few events.
+while a function is traced or a model's first step runs, whose graphs take more than their few events.
 """
 
 import os
@@ -85,7 +85,7 @@ class MemoryWatch:
             if detail is None:
                 self.events_bytes, most = events_bytes(held, seconds), MOST_BYTES
             else:
-                if detail.is_open and not _traces(self._thread):
+                if detail.is_open and not (detail.is_warming_up or _traces(self._thread)):
                     in_windows.append(in_windows[-1] + held[-1] - held[-2])
                 self.events_bytes = self._in_windows(detail, events_bytes(held, seconds), in_windows)
                 most = 2 * MOST_BYTES_IN_WINDOWS
