@@ -279,7 +279,8 @@ def test_zipped_datasets_may_have_batches_of_different_sizes(shell, one_round, z
         MODEL,
         "class Pair(keras.Model):\n    def train_step(self, data):\n"
         "        return {'loss': sum(tf.reduce_mean(each) for each in data)}\n"
-        "pair = Pair()\npair.compile()\nlarge, small = (tf.data.Dataset.from_tensor_slices(x).batch(n) for n in (8, 2))\n"
+        "pair, whole = Pair(), tf.data.Dataset.from_tensor_slices(x)\npair.compile()\n"
+        "large, small = whole.batch(8), whole.batch(2)\n"
         f"zipped = tf.data.Dataset.zip({zipped})",
     )
     fit = "history = pair.fit(zipped, epochs=2, verbose=0)"

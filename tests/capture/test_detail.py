@@ -245,17 +245,12 @@ def test_code_without_marks_is_recorded_after_marked_steps(drawn):
 
 
 class _Once:
-    """An event that one look waits for."""
+    """A ticker that ticks once."""
 
-    def __init__(self):
-        self.looks = 0
+    ended = False
 
-    def wait(self, _seconds):
-        self.looks += 1
-        return self.looks > 1
-
-    def is_set(self):
-        return False
+    def __iter__(self):
+        yield
 
 
 @pytest.fixture

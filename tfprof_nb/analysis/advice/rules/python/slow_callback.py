@@ -1,7 +1,8 @@
 import ast
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at
 from tfprof_nb.analysis.advice.rules.python._callbacks import methods
 from tfprof_nb.analysis.advice.rules.python._time import LEAST_SAVED, every_few, raised
@@ -10,6 +11,7 @@ from tfprof_nb.analysis.source.guards import guard_in
 from tfprof_nb.analysis.source.rewriting import with_value
 from tfprof_nb.analysis.source.syntax import arguments, name_of
 
+_MUCH_TRACED = 0.1  # of a method's time
 _LOGS = 2  # of the parameters: self, the number of the epoch or batch, logs
 _WRITING = ("update", "setdefault", "__setitem__")
 _CHANGING_MODELS = {
@@ -77,16 +79,35 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
             fix, defined, change = _rarer(evidence, callback, method.row["method"], int(method.row["calls"]))
         made = next(evidence.code.find(rf"\b{re.escape(callback)}\("), None)
         place = place or (place_of(*made) if made else "")
+        traced_ms = _traced_ms(evidence, method.name)
+        share = traced_ms / method.row["total_ms"]
+        traced = f" {_units.milliseconds(traced_ms)} of it is tracing, which fewer calls need, too."
+        rest = max(0.0, 1 - share) * _dropped(evidence, method.row)
         yield Case(
             method.percent,
             finding=method.takes,
-            evidence=f"{method.ran}{at(place)}.",
+            evidence=f"{method.ran}{at(place)}.{traced * (share >= _MUCH_TRACED)}",
             fix=fix,
             place=defined or place,
             change=change,
             severity=method.severity,
+            saved=(LEAST_SAVED * rest, rest),
             subject=method.name,
         )
+
+
+def _traced_ms(evidence: Evidence, method: str) -> float:
+    """Return how long functions were traced while a method ran."""
+    tree = evidence.breakdown().table
+    within = tree["parent"].str.endswith(f"/callback:{method}") & tree["kind"].isin(("trace", "compile"))
+    return float(tree.loc[within, "total_ms"].sum())
+
+
+def _dropped(evidence: Evidence, row: dict[Any, Any]) -> float:
+    """Return the share of a method's calls that its work can be left out of: the first of each training stays."""
+    tree = evidence.breakdown().table
+    trainings = tree.loc[(tree["kind"] == "phase") & tree["name"].str.startswith("train"), "count"].sum()
+    return 1 - min(float(trainings), row["calls"] / 2) / row["calls"] if row["method"] == "on_epoch_end" else 1.0
 
 
 def _default(evidence: Evidence, callback: str, method: str) -> tuple[str, str, str]:
