@@ -93,7 +93,7 @@ def _parts_saved(evidence: Evidence, calls: pd.DataFrame, percent: float) -> tup
     ops_ms, lines = float(calls["ops_ms"].sum()), pd.MultiIndex.from_frame(calls[["file", "line"]])
     ops = evidence.source().all_ops
     own_ms = float(ops.loc[pd.MultiIndex.from_frame(ops[["file", "line"]]).isin(lines), "op_ms"].sum())
-    if own_ms > 0 and not calls["call"].str.contains("gradient").any():
+    if own_ms > 0 and not calls["call"].str.contains("Tape.gradient").any():
         ops_ms = min(ops_ms, own_ms)
     between = min(1.0, max(0.0, 1 - ops_ms / max(float(calls["eager_ms"].sum()), 1e-9)))
     least = least_saved(percent / 100 * training_ms(evidence) * between)
