@@ -265,6 +265,32 @@ os.environ["OF_THE_TRIAL"] = "1"
 
 
 @pytest.mark.usefixtures("one_round")
+def test_what_the_cell_makes_itself_may_be_in_use(shell, one_round):
+    run(shell, "import tensorflow as tf")
+    cell = (
+        "board = tf.summary.create_file_writer('logs')\nwith board.as_default(): tf.summary.scalar('loss', 1, step=1)"
+    )
+    run(shell, cell)
+    before = shell.user_ns["board"]
+    assert try_it(cell, cell).summary["results"] in ("equal", "unknown")
+    assert shell.user_ns["board"] is before
+
+
+@pytest.mark.parametrize("zipped", ["(large, small)", "(small, large)"])
+def test_zipped_datasets_may_have_batches_of_different_sizes(shell, one_round, zipped):
+    run(
+        shell,
+        MODEL,
+        "class Pair(keras.Model):\n    def train_step(self, data):\n"
+        "        return {'loss': sum(tf.reduce_mean(each) for each in data)}\n"
+        "pair, whole = Pair(), tf.data.Dataset.from_tensor_slices(x)\npair.compile()\n"
+        "large, small = whole.batch(8), whole.batch(2)\n"
+        f"zipped = tf.data.Dataset.zip({zipped})",
+    )
+    fit = "history = pair.fit(zipped, epochs=2, verbose=0)"
+    assert try_it(fit, fit).summary["results"] == "equal"
+
+
 def test_an_extension_that_is_loaded_stands_in_no_trials_way(shell):
     run(shell, "%load_ext storemagic\nx = 1")
     made = try_it("%load_ext storemagic\ny = x + 1", "%load_ext storemagic\ny = x + 2")

@@ -245,7 +245,7 @@ def test_code_without_marks_is_recorded_after_marked_steps(drawn):
 
 
 class _Once:
-    """A ticker that looks once."""
+    """A ticker that ticks once."""
 
     ended = False
 

@@ -124,6 +124,27 @@ def test_a_long_capture_without_a_window_is_bounded(tmp_path, monkeypatch, limit
     assert (steps != 4 and not notes) or "when its events took the most memory that they may" in notes[0]
 
 
+def test_memory_that_tracing_takes_is_none_of_the_events(tmp_path, monkeypatch):
+    """Else nothing would be recorded of the steps of a model whose graph is large."""
+    monkeypatch.setattr(detail, "can_change_level", can_change_level)
+    monkeypatch.setattr(memory_watch, "MOST_BYTES_IN_WINDOWS", 20 << 20)
+    kept = []
+
+    @tf.function
+    def squared(x):
+        for _ in range(60):
+            kept.append(np.ones(1 << 17))
+            time.sleep(0.02)
+        return tf.linalg.matmul(x, x)
+
+    with tp.profile(logdir=tmp_path) as p:
+        for number in range(8):
+            with tp.step(number):
+                squared(tf.ones((8, 8)))
+    assert sum(array.nbytes for array in kept) > 2 * memory_watch.MOST_BYTES_IN_WINDOWS
+    assert p.steps.table["ops_recorded"].sum() > 3
+
+
 def test_memory_that_the_program_takes_between_windows_ends_no_recording(tmp_path, monkeypatch):
     monkeypatch.setattr(detail, "can_change_level", can_change_level)
     monkeypatch.setattr(memory_watch, "MOST_BYTES_IN_WINDOWS", 100 << 20)

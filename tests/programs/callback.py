@@ -19,3 +19,16 @@ def predicting():
     model = keras.Sequential([keras.layers.Dense(1)])
     model.compile("sgd", "mse")
     model.fit(X, Y, epochs=3, verbose=0, callbacks=[Scores()])
+
+
+class Sometimes(keras.callbacks.Callback):
+    def on_epoch_end(self, epoch, logs=None):
+        self.scores = self.model.predict(X, verbose=0)
+
+
+@program
+def predicting_for_two_models():
+    for _ in range(2):
+        model = keras.Sequential([keras.layers.Dense(1)])
+        model.compile("sgd", "mse")
+        model.fit(X[:32], Y[:32], epochs=2, verbose=0, callbacks=[Sometimes()])

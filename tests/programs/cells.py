@@ -270,3 +270,18 @@ BUILT = """class Agent:
         model.compile(loss="mse", optimizer=keras.optimizers.Adam(learning_rate=0.001))
         return model"""
 only_built = Cells(BUILT, "for _ in range(3):\n    model = Agent().build()")
+
+MOVING = """net = keras.Sequential([keras.layers.Dense(32, activation="tanh") for _ in range(8)])
+net.build((None, 32))
+net.compile("sgd", "mse")
+x = tf.ones((256, 32))
+def move(state):
+    return tf.clip_by_value(state + 0.1 * net(state, training=False), -1.0, 1.0)
+def forecast(*_):
+    state = x[:4]
+    for _ in range(150):
+        state = move(state)
+    return state"""
+FORECASTS = """ahead = keras.callbacks.LambdaCallback(on_epoch_end=forecast)
+net.fit(x, x, epochs=3, verbose=0, callbacks=[ahead])"""
+forecast_in_callback = Cells(MOVING, FORECASTS)

@@ -49,6 +49,11 @@ def adam():
 
 
 @program
+def adam_of_20_000_rows():
+    return learn(keras.optimizers.Adam, rows=20_000)
+
+
+@program
 def penalty():
     return learn(keras.optimizers.SGD, regularizer="l2")
 

@@ -42,10 +42,12 @@ def input_verdict(
     """Decide how far waiting for input bounds the measured steps.
 
     It is unknown for the runs of a TensorFlow 1 session: a trace of `session.run` does not include the waiting before.
-    So it is where JAX or PyTorch run the model (``elsewhere``), unless steps wait for tf.data.
+    So it is where JAX or PyTorch run the model (``elsewhere``), unless steps wait for tf.data, and where ops were
+    recorded of no step.
     """
     shares = steps.shares
-    unseen = are_session_runs(steps) or (elsewhere and shares["input_ms"] < MODERATELY_PERCENT)
+    unrecorded = len(steps.measured) > 0 and not steps.measured["ops_recorded"].any()
+    unseen = are_session_runs(steps) or ((elsewhere or unrecorded) and shares["input_ms"] < MODERATELY_PERCENT)
     by_guide = "unknown" if unseen else classify_input(shares["input_ms"], shares["other_ms"])
     reason: Reason = ""
     if by_guide == "moderately" and steps.summary["input_ms_mean"] < FETCH_COSTS_MS:

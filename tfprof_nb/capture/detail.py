@@ -98,6 +98,8 @@ class Detail:
     ----------
     is_active, is_open
         Whether it decides, and whether ops are recorded now.
+    is_warming_up
+        Whether the first step of a model runs as a graph, which is traced, optimized and compiled in it.
     marks
         How many marks were made in Python.
     """
@@ -112,7 +114,7 @@ class Detail:
         self._marked_until = self._stepped_at = self._passed_at = 0.0
         self._in_mark = False
         self._explained_s = 0.0  # since ops are recorded: how long functions and fetching data took
-        self.is_active = self.is_open = self._leaves_out_runtime = self._opens_no_more = False
+        self.is_active = self.is_open = self._leaves_out_runtime = self._opens_no_more = self.is_warming_up = False
         self.marks = 0
         self._ticker = Ticker(self._poll, _POLL_S, "detail")
 
@@ -283,7 +285,7 @@ class Detail:
 
     def _pass_ended(self) -> None:
         with self._lock:
-            self._in_mark = False  # a mark that the end of the data cuts short does not end
+            self._in_mark = self.is_warming_up = False  # a mark that the end of the data cuts short does not end
             self._leading, self._marked_until = 0, time.monotonic()
             self._open(steps=0)
 
@@ -295,6 +297,7 @@ class Detail:
             now = time.monotonic()
             kind = self._kinds.setdefault(key, _Kind())
             self._marked_until, self._in_mark = now + _LONGEST_S, True
+            self.is_warming_up = hasattr(model, "fit") and not (kind.ended or getattr(model, "run_eagerly", False))
             if self.is_active and not (self.is_open and self._steps_left != 0):
                 self._decide(kind, now)
             return key, now
@@ -318,7 +321,7 @@ class Detail:
         key, began = token
         with self._lock:
             now, kind = time.monotonic(), self._kinds.setdefault(key, _Kind())
-            self._marked_until, self._in_mark = now + _UNMARKED_S, False
+            self._marked_until, self._in_mark, self.is_warming_up = now + _UNMARKED_S, False, False
             self._stepped_at = self._passed_at = now
             self._newest_marked.append(key)
             before, kind.newest = kind.newest, now

@@ -2,11 +2,14 @@
 
 TensorFlow's profiler keeps every event in memory, from 150 bytes to 5 KB each as the program is, and takes 500 bytes
 more when it saves them. What the events take is estimated by the process' growth, without the bursts in which programs
-allocate. Where ops are recorded in windows, only growth within the windows counts, and the marks between them.
+allocate. Where ops are recorded in windows, only growth within the windows counts, and the marks between them; not
+while a function is traced or a model's first step runs, whose graphs take more than their few events.
 """
 
 import os
 import statistics
+import sys
+import threading
 import time
 from collections.abc import Callable
 from itertools import pairwise
@@ -33,6 +36,7 @@ _SAVING = 4  # times what the events take
 _RESERVE_BYTES, _RESERVE_SHARE = 512 << 20, 0.05  # of the machine's memory, for all else; the smaller counts
 _FASTEST = (50 << 20) * (os.cpu_count() or 1)  # bytes of events a second
 _PARTS = 8
+_TRACING = "func_graph_from_py_func"  # TensorFlow's function that traces others
 _SHORTEST_S = 20  # for `MOST_BYTES`: a shorter growth may be the program's
 
 
@@ -62,6 +66,7 @@ class MemoryWatch:
     def begin(self) -> None:
         """Begin to watch."""
         self.end()
+        self._thread = threading.get_ident()
         self._ticker, self.events_bytes = Ticker(self._watch, _INTERVAL_S, "memory"), 0
         self._ticker.start()
 
@@ -80,7 +85,7 @@ class MemoryWatch:
             if detail is None:
                 self.events_bytes, most = events_bytes(held, seconds), MOST_BYTES
             else:
-                if detail.is_open:
+                if detail.is_open and not (detail.is_warming_up or _traces(self._thread)):
                     in_windows.append(in_windows[-1] + held[-1] - held[-2])
                 self.events_bytes = self._in_windows(detail, events_bytes(held, seconds), in_windows)
                 most = 2 * MOST_BYTES_IN_WINDOWS
@@ -104,9 +109,17 @@ class MemoryWatch:
         return min(ops, MOST_BYTES_IN_WINDOWS) + _MARK_BYTES * detail.marks
 
 
+def _traces(thread: int) -> bool:
+    """Whether a thread is tracing a function now."""
+    frame = sys._current_frames().get(thread)  # noqa: SLF001
+    while frame is not None and frame.f_code.co_name != _TRACING:
+        frame = frame.f_back
+    return frame is not None
+
+
 def events_bytes(held: list[int], seconds: float) -> int:
     """Estimate what the recorded events take, by the memory that the process held at equal intervals."""
     places = [place * (len(held) - 1) // _PARTS for place in range(_PARTS + 1)]
     points = [held[place] for place in sorted(set(places))]
-    growth = statistics.median(after - before for before, after in pairwise(points))
+    growth = statistics.median([after - before for before, after in pairwise(points)] or [0])
     return int(min(max(growth, 0) * (len(points) - 1), _FASTEST * seconds))

@@ -15,6 +15,11 @@ def test_an_optimizer_that_updates_all_rows(advised, place_of, the_one):
     assert "dominant-layer" not in table["rule"].tolist()
 
 
+def test_a_table_of_less_than_a_million_numbers_counts_by_its_time(advised, the_one):
+    found = the_one(advised("table/adam_of_20_000_rows"), OPTIMIZER)
+    assert found["finding"].startswith("The optimizer updates all 20,000 rows")
+
+
 def test_a_penalty_on_all_rows(advised, place_of, the_one):
     found = the_one(advised("table/penalty"), PENALTY)
     assert found["finding"].startswith("A penalty is computed on all 100,000 rows")

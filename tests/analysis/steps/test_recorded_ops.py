@@ -74,6 +74,24 @@ def test_first_steps_of_passes_which_wait_stand_only_for_such_steps():
     assert table["input_ms"].tolist() == pytest.approx([0.5 if number % 10 == 0 else 0.05 for number in range(30)])
 
 
+def test_first_steps_that_are_much_longer_wait_where_no_such_step_was_recorded():
+    """Of two epochs of ten steps, the ops of the first five are recorded; the second epoch begins with a wait."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for number in range(20):
+        at, length = 1 + 9000 * number, 8600 if number == 10 else 600
+        python.event("train", start_us=at, duration_us=length, step_num=number, _r=1, **{EPOCH: number // 10})
+        if 0 < number < 5:
+            python.event("MatMul:MatMul", start_us=at + 100, duration_us=400)
+        if not number:
+            python.event("train_step", start_us=at, duration_us=600, tf_function_call="traced-nonXla")
+    python.event(OPS_END, start_us=9000 * 5, duration_us=1)
+    read = forest(space)
+    table = steps([read], [group_events(read)]).table
+    assert table["input_ms"].tolist() == pytest.approx([0.0] * 10 + [8.0] + [0.0] * 9)
+    np.testing.assert_allclose(table[PARTS].sum(axis=1), table["step_ms"])
+
+
 def test_fetches_from_python_are_known_of_all_steps():
     """Of four steps, ops are recorded, and they wait for 100 us; of the others, marks say how long they wait."""
     space = XSpace()

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._arrays import Bools, Floats, Int64
+from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.breakdown.activities import Doing, activities
 from tfprof_nb.analysis.breakdown.code_of_samples import NEAR, SampledCode
 from tfprof_nb.analysis.breakdown.functions import Part, Work, place_of_frame, stage_in_words, work
@@ -30,7 +31,7 @@ from tfprof_nb.analysis.events.op_labels import on_device_timeline
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.steps.activities import tracing_spans
 from tfprof_nb.analysis.steps.steps import Steps
-from tfprof_nb.analysis.steps.unrecorded import stand_for_others
+from tfprof_nb.analysis.steps.unrecorded import stand_for_others, waits_of_first
 from tfprof_nb.analysis.tf_data.tf_data import host_stages
 from tfprof_nb.decode.sections.cell import Cell
 from tfprof_nb.decode.sections.graphs import Graphs
@@ -491,6 +492,9 @@ class Assembly:
         time = np.bincount(self._owner, weights=self._pieces.length_ps * self._unrecorded, minlength=len(self._owners))
         fetches = {"owner": self._owner[self._fetching], "call": self._anchor[self._fetching]}
         fetched = pd.DataFrame(fetches).drop_duplicates()["owner"].value_counts()
+        waits_ps = np.append(waits_of_first(self._steps), 0.0)[self._step] * PS_PER_MS
+        waits = pd.DataFrame({"owner": self._owner, "step": self._step, "wait_ps": waits_ps})[self._unrecorded]
+        waited = waits[waits["wait_ps"] > 0].drop_duplicates("step").groupby("owner")["wait_ps"]
         for number in np.flatnonzero(time).tolist():
             owner = self._owners[number]
             first = f"{owner}{_STEADY}/{_FIRST_BATCH[0]}"
@@ -499,6 +503,10 @@ class Assembly:
             if number in fetched.index:
                 parts = [node for node in parts if node.kind != "wait"]
                 self._tree.add(self._tree.child(owner, *_PARTS[Doing.WAITING]), 0.0, int(fetched[number]))
+            elif number in waited.groups:
+                wait_ps = min(time[number], waited.get_group(number).sum())
+                self._tree.add(self._tree.child(owner, *_FIRST_BATCH), wait_ps, len(waited.get_group(number)))
+                time[number] -= wait_ps
             known = sum(node.self_ps for node in parts)
             if not known:
                 self._tree.add(self._tree.child(owner, *_NOT_RECORDED), time[number])

@@ -15,6 +15,7 @@ from tfprof_nb.analysis.steps.passes import fetches_of
 
 _TIMED = 4  # so many unrecorded steps tell how long steps take when nothing slows them
 _SLOWED = 1.1  # times as long: from here on it is said
+_WAITS = 2.0  # times as long as others: from here on the first step of a pass waits for its data
 _MUCH_LONGER, _PAUSE = 5, 0.05  # times the usual pause between steps, and of a step
 
 
@@ -60,21 +61,37 @@ def _begins_pass(table: pd.DataFrame) -> Bools:
 def estimated(table: pd.DataFrame, fetched_ms: Floats) -> pd.DataFrame:
     """Let unrecorded steps be made of the same parts as those that stand for them; without any, of ``other_ms``.
 
-    Tracing, compiling and fetches of batches from Python are known of all steps: ``fetched_ms`` has the latter.
+    Tracing, compiling and fetches of batches from Python are known of all steps: ``fetched_ms`` has the latter. What
+    the first step of a pass takes longer than the others, where only others were recorded, is the wait for its data.
     """
     table, fetches = table.copy(), fetched_ms[~table["ops_recorded"].to_numpy(dtype=bool)].any()
+    waits_ms = waits_of_first(table) * (not fetches)
     for left, like in _kinds(table):
         means = like[PARTS].mean().fillna(0.0)
         if fetches:
             means["input_ms"] = 0.0
         if not means.sum():
             means["other_ms"] = 1.0
-        known = {"compile_ms": table.loc[left, "compile_ms"].to_numpy(), "input_ms": fetched_ms[left]}
+        known = {"compile_ms": table.loc[left, "compile_ms"].to_numpy(), "input_ms": (fetched_ms + waits_ms)[left]}
         rest_ms = table.loc[left, "step_ms"].to_numpy() - sum(known.values())
         table.loc[left, PARTS] = np.outer(rest_ms, means / means.sum())
         for part, known_ms in known.items():
             table.loc[left, part] += known_ms
     return table
+
+
+def waits_of_first(table: pd.DataFrame) -> Floats:
+    """Return for how long unrecorded first steps of passes waited for data, in ms, and 0 for all other steps.
+
+    Where only other steps were recorded, it is by how much longer than these they took, if that is much.
+    """
+    waits_ms, first = np.zeros(len(table)), pd.Series(_begins_pass(table), table.index)
+    for left, like in _kinds(table):
+        usual_ms = like["step_ms"].mean()
+        if first[left].all() and not first[like.index].any():
+            longer_ms = table.loc[left, "step_ms"].to_numpy() - usual_ms
+            waits_ms[left] = np.where(longer_ms > (_WAITS - 1) * usual_ms, longer_ms, 0.0)
+    return waits_ms
 
 
 def fetched_in(forest: Forest, start: Int64, end: Int64) -> Floats:

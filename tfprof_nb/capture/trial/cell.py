@@ -37,8 +37,8 @@ class Variant:
         Code that runs first, and does not count: cells above that are changed, too; None without any.
     code
         The cell.
-    stored, used
-        The names that it binds, and all that it uses.
+    stored, made, used
+        The names that it binds, those of them that it binds before it reads them, and all that it uses.
     passes
         The heads of its loops, by number.
     tells_reach
@@ -48,6 +48,7 @@ class Variant:
     before: CodeType | None
     code: CodeType
     stored: frozenset[str]
+    made: frozenset[str]
     used: frozenset[str]
     passes: tuple[str, ...]
     tells_reach: bool = False
@@ -73,6 +74,7 @@ def variant(shell: Any, name: str, before: str, text: str, line: int = 0) -> Var
     for tree in [cell, *([first] if first else [])]:
         _check(tree, shell)
         used |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    made = _made(cell) - {node.id for node in ast.walk(first) if isinstance(node, ast.Name)} if first else _made(cell)
     if cell.body and isinstance(last := cell.body[-1], ast.Expr):
         cell.body[-1] = ast.copy_location(ast.Assign([ast.Name(LAST_VALUE, ast.Store())], last.value), last)
     reached = line > 0 and _mark_reached(cell.body, line, _function_at(cell, line))
@@ -82,10 +84,29 @@ def variant(shell: Any, name: str, before: str, text: str, line: int = 0) -> Var
         _compiled(shell, first, before, f"{name}, above") if first else None,
         code,
         frozenset(stored),
+        made,
         frozenset(used | names_in(code)),
         tuple(passes),
         reached,
     )
+
+
+def _made(cell: ast.Module) -> frozenset[str]:
+    r"""Return the names that the statements of a cell assign before anything in it reads them.
+
+    Examples
+    --------
+    >>> sorted(_made(ast.parse("board = Board()\nfor x in y: z = 1\ny = z = board\nn = n + 1")))
+    ['board']
+    """
+    made, read = set[str](), set[str]()
+    for statement in cell.body:
+        names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+        assigns = isinstance(statement, ast.Assign)
+        assigned = {node.id for node in names if assigns and isinstance(node.ctx, ast.Store)}
+        read |= {node.id for node in names if node.id not in assigned or isinstance(node.ctx, ast.Load)} - made
+        made |= assigned - read
+    return frozenset(made)
 
 
 def names_of(shell: Any, text: str) -> tuple[set[str], set[str]]:

@@ -87,14 +87,15 @@ class _Watch:
             return dataset
         self._count += 1
 
-        def record(batch: Any) -> Any:
+        def record(*told: Any) -> Any:
             if len(self._open[number]) < _MAX_BATCHES:
-                self._open[number].append(np.array(batch))
+                one_batch = len({len(part) for part in told}) == 1  # of zipped datasets, each part has its own
+                self._open[number].append(np.sum(told, 0) if one_batch else np.concatenate(told))
             return np.int32(0)
 
         def tell(*element: Any) -> Any:
-            told = sum(_example_numbers(part) for part in tf.nest.flatten(element))
-            with tf.control_dependencies([tf.numpy_function(record, [told], tf.int32, stateful=True)]):
+            told = [_example_numbers(part) for part in tf.nest.flatten(element)]
+            with tf.control_dependencies([tf.numpy_function(record, told, tf.int32, stateful=True)]):
                 passed = tf.nest.map_structure(tf.identity, element)
             return passed if len(passed) > 1 else passed[0]
 

@@ -88,7 +88,7 @@ class Place(NamedTuple):
 
 
 class State:
-    """What some code can reach in a namespace.
+    """What some code can reach in a namespace, but by the names that it makes itself.
 
     Attributes
     ----------
@@ -102,7 +102,9 @@ class State:
         The namespace as it was.
     """
 
-    def __init__(self, namespace: dict[str, Any], codes: Iterable[CodeType]) -> None:
+    def __init__(
+        self, namespace: dict[str, Any], codes: Iterable[CodeType], made: frozenset[str] = frozenset()
+    ) -> None:
         self.datasets = list[tuple[Place, Any]]()
         self.iterators = list[tuple[Place, Any]]()
         self.native_iterators, self.tables, self.problems = list[Any](), list[Any](), list[str]()
@@ -110,7 +112,7 @@ class State:
         self._keepers, self.bytes = list[Callable[[], Restore]](), 0
         self._restores = list[Restore]()
         self._keep_dict(namespace)
-        self._walk(self._roots(namespace, set().union(*map(names_in, codes))))
+        self._walk(self._roots(namespace, set().union(*map(names_in, codes)) - made))
 
     def keep(self, more_bytes: int = 0) -> None:
         """Copy what can change.

@@ -110,7 +110,8 @@ class Stage:
 
     def __init__(self, namespace: dict[str, Any], variants: Mapping[str, Variant], scratch: Scratch) -> None:
         self._namespace, self._variants, self._scratch = namespace, variants, scratch
-        self._state = State(namespace, [code for each in variants.values() for code in each.codes])
+        made = frozenset.intersection(*(each.made for each in variants.values()))
+        self._state = State(namespace, [code for each in variants.values() for code in each.codes], made)
         if self._state.problems:
             raise TfprofError(f"The cell can't be repeated: {'; '.join(self._state.problems)}.")
         self.notes = [

@@ -11,7 +11,7 @@ from tfprof_nb.analysis.step_ops.shapes import Shape, origin_of, sizes
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 from tfprof_nb.decode.sections.graphs import Graphs
 
-_LARGE, _FEW_ROWS = 1_000_000, 0.1  # numbers in a table; looked up in a step, of all rows
+_LARGE, _FEW_ROWS = 100_000, 0.1  # numbers in a table; looked up in a step, of all rows
 LOOKUPS = ("GatherV2", "ResourceGather")
 
 

@@ -7,7 +7,7 @@ from tfprof_nb.analysis.advice.rules.graph._tables import has_moments, in_optimi
 RULE = Rule(
     "optimizer-on-whole-table",
     "The optimizer updates all rows of a large table",
-    "Looks for optimizers with moments (Adam, SGD with momentum) on embeddings of a million numbers or more, of which "
+    "Looks for optimizers with moments (Adam, SGD with momentum) on embeddings of 100,000 numbers or more, of which "
     "a step looks up at most a tenth.",
     "The moments of every row change in each step, so every row is read and written, even those not in the batch.",
     action="Use an optimizer that updates single rows",

@@ -29,7 +29,7 @@ _DIVIDED = "; Keras divides the new penalty by the batch size"
 RULE = Rule(
     "penalty-on-whole-table",
     "A penalty is computed on all rows of a large table",
-    "Looks for a regularizer on an embedding of a million numbers or more, of which a step looks up at most a tenth.",
+    "Looks for a regularizer on an embedding of 100,000 numbers or more, of which a step looks up at most a tenth.",
     "The penalty squares every row, gives each a gradient, and so lets each be updated, in every step.",
     action="Penalise the rows that the batch uses",
     page="ops",

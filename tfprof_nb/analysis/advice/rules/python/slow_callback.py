@@ -3,6 +3,7 @@ import math
 import re
 from typing import NamedTuple
 
+from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at
 from tfprof_nb.analysis.advice.findings import at_most
 from tfprof_nb.analysis.advice.rules.python._callbacks import methods
@@ -12,6 +13,7 @@ from tfprof_nb.analysis.source.guards import guard_in
 from tfprof_nb.analysis.source.rewriting import with_value
 from tfprof_nb.analysis.source.syntax import arguments, name_of
 
+_MUCH_TRACED = 0.1  # of a method's time
 _LOGS = 2  # of the parameters: self, the number of the epoch or batch, logs
 _WRITING = ("update", "setdefault", "__setitem__")
 _CHANGING_MODELS = {
@@ -78,20 +80,39 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
         else:
             calls = int(method.row["calls"])
             fix, defined, change = _rarer(evidence, callback, method.row["method"], calls)
-            part = 1 - math.ceil(calls / every_few(calls)) / calls  # of the calls
+            trainings = _trainings(evidence, calls) if method.row["method"] == "on_epoch_end" else 1
+            part = 1 - trainings * math.ceil(calls / trainings / every_few(calls)) / calls  # of the calls
         made = next(evidence.code.find(rf"\b{re.escape(callback)}\("), None)
         place = place or (place_of(*made) if made else "")
+        traced_ms = _traced_ms(evidence, method.name)
+        share = traced_ms / method.row["total_ms"]
+        traced = f" {_units.milliseconds(traced_ms)} of it is tracing, which fewer calls do not save."
+        rest = max(0.0, 1 - share) * part
         yield Case(
             method.percent,
             finding=method.takes,
-            evidence=f"{method.ran}{at(place)}.",
+            evidence=f"{method.ran}{at(place)}.{traced * (share >= _MUCH_TRACED)}",
             fix=fix,
             place=defined or place,
             change=change,
             severity=method.severity,
-            gain=(method.percent, LEAST_SAVED * part * method.percent, at_most(part * method.percent)),
+            gain=(method.percent, LEAST_SAVED * rest * method.percent, at_most(rest * method.percent)),
             subject=method.name,
         )
+
+
+def _traced_ms(evidence: Evidence, method: str) -> float:
+    """Return how long functions were traced while a method ran."""
+    tree = evidence.breakdown().table
+    within = tree["parent"].str.endswith(f"/callback:{method}") & tree["kind"].isin(("trace", "compile"))
+    return float(tree.loc[within, "total_ms"].sum())
+
+
+def _trainings(evidence: Evidence, calls: int) -> int:
+    """Return how many trainings a method's calls at ends of epochs are of: epochs are counted anew in each."""
+    tree = evidence.breakdown().table
+    trainings = tree.loc[(tree["kind"] == "phase") & tree["name"].str.startswith("train"), "count"].sum()
+    return max(1, min(int(trainings), calls))
 
 
 def _default(evidence: Evidence, callback: str, method: str) -> tuple[str, str, str]:

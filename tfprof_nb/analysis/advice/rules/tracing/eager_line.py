@@ -79,13 +79,22 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
         fix=fix,
         place=place,
         change=change,
-        saved=_parts_saved(found.calls, found.percent, training_ms(evidence)),
+        saved=_parts_saved(evidence, found.calls, found.percent),
         subject=function if found.definition else "",
     )
 
 
-def _parts_saved(calls: pd.DataFrame, percent: float, whole_ms: float) -> tuple[float, float]:
-    """Return which parts of the time of lines that run eagerly a graph saves: that between their ops."""
-    ops = float(calls["ops_ms"].sum() / max(calls["eager_ms"].sum(), 1e-9))
-    between = min(1.0, max(0.0, 1 - ops))
-    return least_saved(percent / 100 * whole_ms * between) * between, at_most(percent * between) / max(percent, 1e-9)
+def _parts_saved(evidence: Evidence, calls: pd.DataFrame, percent: float) -> tuple[float, float]:
+    """Return which parts of the time of lines that run eagerly a graph saves: that between their ops.
+
+    Samples show too much of ops, as they are taken when an op lets Python go: the ops' own time tells more, but of
+    gradients, whose ops are those of other lines.
+    """
+    ops_ms, lines = float(calls["ops_ms"].sum()), pd.MultiIndex.from_frame(calls[["file", "line"]])
+    ops = evidence.source().all_ops
+    own_ms = float(ops.loc[pd.MultiIndex.from_frame(ops[["file", "line"]]).isin(lines), "op_ms"].sum())
+    if own_ms > 0 and not calls["call"].str.contains("Tape.gradient").any():
+        ops_ms = min(ops_ms, own_ms)
+    between = min(1.0, max(0.0, 1 - ops_ms / max(float(calls["eager_ms"].sum()), 1e-9)))
+    least = least_saved(percent / 100 * training_ms(evidence) * between)
+    return least * between, at_most(percent * between) / max(percent, 1e-9)

@@ -59,7 +59,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
         calls = _calls_below(evidence, rows, of_loop)
         inner_loops = {(at, code.loop_line(at, line)[0]) for at, line in zip(calls["file"], calls["line"], strict=True)}
         if not told & inner_loops:
-            yield from _case(evidence, of_loop, calls, outside_only=outside_only)
+            yield from _case(evidence, rows, of_loop, calls, outside_only=outside_only)
 
 
 def _called_from(rows: pd.DataFrame, lines: pd.DataFrame) -> set[Function]:
@@ -73,7 +73,22 @@ def _called_from(rows: pd.DataFrame, lines: pd.DataFrame) -> set[Function]:
     return reached
 
 
-def _case(evidence: Evidence, of_loop: pd.DataFrame, calls: pd.DataFrame, *, outside_only: bool) -> Iterator[Case]:
+def _callers(rows: pd.DataFrame, lines: pd.DataFrame) -> pd.DataFrame:
+    """Return the lines that call the functions of some lines, and those that call these."""
+    of_call = pd.MultiIndex.from_frame(rows[["called_file", "called"]])
+    found, more = rows.iloc[:0], lines
+    while len(
+        more := rows[of_call.isin(pd.MultiIndex.from_frame(more[["file", "function"]]))].drop(
+            found.index, errors="ignore"
+        )
+    ):
+        found = pd.concat([found, more])
+    return found
+
+
+def _case(
+    evidence: Evidence, rows: pd.DataFrame, of_loop: pd.DataFrame, calls: pd.DataFrame, *, outside_only: bool
+) -> Iterator[Case]:
     """Tell what the costliest line of a loop calls, where that can be a graph; else the model that runs most ops."""
     code = evidence.code
     file, line = _costliest(of_loop, *_LINE)
@@ -81,7 +96,9 @@ def _case(evidence: Evidence, of_loop: pd.DataFrame, calls: pd.DataFrame, *, out
     function = function.rpartition(".")[2]
     defined = code.definition(called_file, function) if function else 0
     ops = eager_ops(evidence)
-    many = ops.loc[(ops["file"] == file) & ops["line"].isin(of_loop["line"]), "occurrences"].sum() >= MANY_OPS
+    # An op is known by the line of the cell that runs it, also where that calls the loop's function.
+    lines = pd.MultiIndex.from_frame(pd.concat([of_loop, _callers(rows, of_loop)])[_LINE])
+    many = ops.loc[pd.MultiIndex.from_frame(ops[_LINE]).isin(lines), "occurrences"].sum() >= MANY_OPS
     model = called_layer(evidence, calls[(calls["file"] == file) & (calls["line"] == line)]) if not defined else ""
     if model:  # no other line of the loop becomes a graph
         of_loop, calls = (rows[(rows["file"] == file) & (rows["line"] == line)] for rows in (of_loop, calls))
