@@ -55,7 +55,7 @@ def test_an_eager_optimizer_is_named_by_its_line_and_the_number_of_its_ops(first
 def test_a_loop_in_a_function_that_a_callback_calls_is_named_though_its_ops_are_the_cells(first):
     found = first("forecast_in_callback")
     assert found["rule"] == "eager-outside-steps"
-    assert found["finding"] == "Ops run one by one beside the steps: move (In[1] line 5)"
+    assert found["finding"] == "Ops run eagerly beside the steps: move (In[1] line 5)"
     assert found["change"] == "@tf.function\ndef move(state):"
 
 
