@@ -8,7 +8,6 @@ while a function is traced or a model's first step runs, whose graphs take more 
 
 import os
 import statistics
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -18,6 +17,7 @@ import psutil
 
 from tfprof_nb._memory import free_bytes
 from tfprof_nb.capture.detail import Detail
+from tfprof_nb.capture.python_stacks import stack_of
 from tfprof_nb.capture.ticker import Ticker
 from tfprof_nb.formats.sidecar import SHORT_OF_MEMORY, TOO_LARGE, Stopped
 
@@ -111,10 +111,7 @@ class MemoryWatch:
 
 def _traces(thread: int) -> bool:
     """Whether a thread is tracing a function now."""
-    frame = sys._current_frames().get(thread)  # noqa: SLF001
-    while frame is not None and frame.f_code.co_name != _TRACING:
-        frame = frame.f_back
-    return frame is not None
+    return any(code.co_name == _TRACING for code, _ in stack_of(thread))
 
 
 def events_bytes(held: list[int], seconds: float) -> int:
