@@ -282,7 +282,7 @@ def test_without_steps_the_notes_say_why():
     space.plane("/host:CPU")
     result = compared(a=space, b=space)
     assert (result.summary["slowest_host"], len(result.table), len(result.hosts)) == (None, 0, 0)
-    assert result.notes[0].startswith("No steps: nothing")
+    assert result.notes[0].startswith("No steps: this profile has no step markers")
 
 
 def test_the_start_of_a_profile_is_read_from_any_plane():

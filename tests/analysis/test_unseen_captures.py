@@ -161,7 +161,7 @@ def test_steps_cut_by_the_captures_edges():
             stream.event("gemm", start_us=1000 * i + 400, duration_us=300, correlation_id=2 * i, group_id=i)
     result = measured(space)
     assert result.table["step_ms"].round(6).tolist() == [0.3, 0.9, 0.9]
-    assert "1 marked step had no device work and was excluded" in result.notes[0]
+    assert "1 step had no device work and was excluded" in result.notes[0]
 
 
 def test_groups_that_xprof_saved_on_a_cpu_do_not_hide_the_steps():
