@@ -28,8 +28,8 @@ from tfprof_nb.decode.sections.cell import Cell
 from tfprof_nb.decode.sections.graphs import Graphs
 from tfprof_nb.decode.sections.python import PythonStacks
 
-# Kinds that only group others, or that nobody can act on.
 ONCE_KINDS = ("trace", "compile")  # what happens once, however long the training
+# Kinds that only group others, or that nobody can act on.
 _GENERAL = ("phase", "step", "unexplained", "other")
 _NEARLY_ALL, _WHOLE = 0.8, 0.98
 _NO_THREAD = (
