@@ -140,15 +140,20 @@ def test_comprehensions_belong_to_their_functions_once():
     assert table["self_ms"].tolist() == table["total_ms"].tolist() == [pytest.approx(10)]
 
 
-def test_while_an_iterator_is_taken_down_no_line_has_the_time():
+@pytest.mark.parametrize(("thread", "left_ms"), [("python", 10), ("another", 30)])
+def test_while_the_main_thread_takes_down_an_iterator_no_line_has_the_time(thread, left_ms):
     space = XSpace()
     space.plane("Task Environment", profile_start_time=BEGAN_NS, profile_stop_time=BEGAN_NS + 40 * MS)
-    space.plane("/host:CPU").line("python").event("TFE_DeleteTensorHandle", start_us=5000, duration_us=20_000)
+    cpu = space.plane("/host:CPU")
+    main = cpu.line("python")
+    main.event("cell line 1", start_us=0, duration_us=30_000)
+    ending = main if thread == "python" else cpu.line(thread)
+    ending.event("TFE_DeleteTensorHandle", start_us=5000, duration_us=20_000)
     one = forest(space)
     groupings = [group_events(one)]
     samples = stacks([(at + 0.5, "work") for at in range(30)])
     found = python([one], groupings, steps([one], groupings), [samples], {})
-    assert found.table["self_ms"].sum() == pytest.approx(10)
+    assert found.table["self_ms"].sum() == pytest.approx(left_ms)
 
 
 def test_sums_over_threads_are_said_to_be_so():

@@ -17,6 +17,7 @@ from tfprof_nb._units import NS_PER_MS, PS_PER_MS, PS_PER_NS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.framework import not_for
 from tfprof_nb.analysis.events.intervals import covered_at
+from tfprof_nb.analysis.events.main_line import main_line
 from tfprof_nb.analysis.events.python_ops import python_calls
 from tfprof_nb.analysis.events.recorded_ops import recorded_ops
 from tfprof_nb.analysis.events.removals import removals
@@ -241,10 +242,11 @@ def _in_graphs(forest: Forest, stacks: PythonStacks, samples: pd.DataFrame) -> B
 
 
 def _without_removals(forest: Forest, samples: pd.DataFrame) -> pd.DataFrame:
-    """Leave out the samples of the main thread while an old iterator is taken down: no line asked for that."""
+    """Leave out the samples of the main thread while it takes down an old iterator: no line asked for that."""
     if samples.empty:
         return samples
-    rows = removals(forest)
+    rows, main = removals(forest), forest.once(main_line)
+    rows = rows[forest.host.line[rows] == main] if main >= 0 else rows
     removing = covered_at(forest.host.start_ps[rows], forest.ends_ps(rows), samples["at_ps"].to_numpy(np.int64))
     return samples[~(removing & (samples["thread"] == "main"))]
 

@@ -12,12 +12,8 @@ from tfprof_nb._arrays import Bools, Int64, Objects
 from tfprof_nb._units import PS_PER_NS
 from tfprof_nb.analysis.breakdown.sharing import Pieces, innermost
 from tfprof_nb.analysis.events.forest import Forest
+from tfprof_nb.analysis.events.main_line import main_line
 from tfprof_nb.decode.sections.cell import Cell
-from tfprof_nb.decode.session_runs import RUNS
-from tfprof_nb.formats.marks import CALLBACK, CELL_LINE, KERAS_CALL, LOOP_LINE, STEP_NUMBER
-from tfprof_nb.formats.xspace import DISPATCH
-
-_OF_THE_PROGRAM = (CELL_LINE, KERAS_CALL, LOOP_LINE, CALLBACK)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +117,7 @@ def main_thread(forest: Forest, cell: Cell, sampled_ps: int) -> MainThread:
         begin = max(begin, (cell.began_ns - host.began_ns) * PS_PER_NS)
         ended = (cell.ended_ns - host.began_ns) * PS_PER_NS
         end = min(max(end, recorded_ps), ended) if ended > begin else end
-    line = _main_line(forest)
+    line = forest.once(main_line)
     first, last = (host.lines[line].first, host.lines[line].last) if line >= 0 else (0, 0)
     nesting = forest.nesting
     chosen = (host.duration_ps[first:last] > 0) & (nesting.depth[first:last] >= 0)
@@ -131,21 +127,3 @@ def main_thread(forest: Forest, cell: Cell, sampled_ps: int) -> MainThread:
     around = (parent >= 0) & (parent < last - first)  # an event of another thread is around none here
     parent = np.where(around, place[np.where(around, parent, 0)] if len(place) else -1, -1)
     return MainThread(forest, events, parent, nesting.depth[events], min(begin, end), end)
-
-
-def _main_line(forest: Forest) -> int:
-    """Return the line of the main thread, -1 if none is known."""
-    host = forest.host
-    for chosen in (forest.name_starts(*_OF_THE_PROGRAM), _marks(forest), forest.name_starts(DISPATCH)):
-        on_lines = np.bincount(host.line[chosen & forest.on_host], minlength=len(host.lines))
-        if on_lines.any():
-            return int(on_lines.argmax())
-    return -1
-
-
-def _marks(forest: Forest) -> Bools:
-    marks = np.zeros(len(forest.host), dtype=bool)
-    marks[forest.host.ints(STEP_NUMBER).rows] = True
-    runs = np.array([line.name == RUNS for line in forest.host.lines], dtype=bool)  # which show no thread
-    of_threads: Bools = marks & ~runs[forest.host.line]
-    return of_threads
