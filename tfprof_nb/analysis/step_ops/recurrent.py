@@ -3,15 +3,13 @@
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from tfprof_nb.analysis.source.owners import owners
 from tfprof_nb.analysis.step_ops.small_ops import RECURRENT, in_loops, with_costs
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 
 _OF_LARGE_OPS = "ConvLSTM2D"  # convolutions, which XLA made twice as slow
-_MIN_COUNT = 200
-# XLA saved 30% to 90% of steps whose loops ran ops of 1 to 5 µs, and nothing where these took 10 µs or more.
-_SMALL_US = 6.0
 
 
 class RecurrentLoops(NamedTuple):
@@ -27,6 +25,8 @@ class RecurrentLoops(NamedTuple):
         How many ops the loops run per step, those of the backward pass included.
     mean_us
         How long one of these takes on average.
+    product_us
+        How long a matrix product among them takes on average.
     cost_share
         The part of the step that they take with the time to start them, 0 to 1.
     """
@@ -35,12 +35,8 @@ class RecurrentLoops(NamedTuple):
     frame: int = -1
     per_step: float = 0.0
     mean_us: float = 0.0
+    product_us: float = 0.0
     cost_share: float = 0.0
-
-
-def are_small(loops: RecurrentLoops) -> bool:
-    """Whether loops run many ops that take no longer than to start them."""
-    return loops.per_step >= _MIN_COUNT and loops.mean_us <= _SMALL_US
 
 
 def recurrent_loops(ops: StepOps) -> RecurrentLoops:
@@ -65,5 +61,11 @@ def recurrent_loops(ops: StepOps) -> RecurrentLoops:
         for name, kind in zip(running["name"], running["type"], strict=True)
     ]
     frame = int(layers["frame"].max())
-    mean_us = 1e3 * float(chosen["op_ms"].sum()) / count
-    return RecurrentLoops(tuple(dict.fromkeys(names)), frame, count, mean_us, min(share, 1.0))
+    products = chosen[(chosen["op"] == "MatMul") & (chosen["op_ms"] > 0)]
+    return RecurrentLoops(
+        tuple(dict.fromkeys(names)), frame, count, _mean_us(chosen), _mean_us(products), min(share, 1.0)
+    )
+
+
+def _mean_us(nodes: pd.DataFrame) -> float:
+    return 1e3 * float(nodes["op_ms"].sum()) / max(float(nodes["count"].sum()), 1.0)

@@ -12,7 +12,7 @@ from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.loops import is_head, needs_itself
 from tfprof_nb.analysis.source.rewriting import with_argument
 from tfprof_nb.analysis.step_ops.batch import batch_size
-from tfprof_nb.analysis.step_ops.recurrent import are_small, recurrent_loops
+from tfprof_nb.analysis.step_ops.recurrent import recurrent_loops
 from tfprof_nb.analysis.step_ops.repeated import trains
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 
@@ -33,6 +33,7 @@ _PYTHON_PERCENT = 25.0
 # How many times larger to make batches up to a size.
 _FACTORS = ((8, 16), (32, 8), (100_000, 4))
 _FEW = _FACTORS[0][0]  # examples, of which ops in loops of recurrent layers take as long as of one
+_MIN_LOOP_OPS, _SMALL_US = 200, 6.0
 _OF_LOOPS = "The loops of its recurrent layers run about {} ops, of {} on average: such ops take "
 
 RULE = Rule(
@@ -58,7 +59,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
     if not ops.steps or (ops.ops["node"] < 0).sum() > _MOSTLY * len(ops.ops):
         return
     size, loops = batch_size(ops.graphs), ops.once(recurrent_loops)
-    recurrent = size is not None and size <= _FEW and are_small(loops)
+    recurrent = size is not None and size <= _FEW and loops.per_step >= _MIN_LOOP_OPS and loops.mean_us <= _SMALL_US
     if not recurrent and (ops.steps_ms / ops.steps > _SHORT_STEP_MS or _loops(ops)):
         return
     fixed = loops.cost_share if recurrent else _fixed_share(evidence, ops)
