@@ -26,7 +26,10 @@ def claim(share, gain_of="cell", warm_up_ms=0.0, **gains):
         overview=SimpleNamespace(summary=times),
         steps=SimpleNamespace(table=steps),
     )
-    (found,) = claimed([Finding("high", "", "", "", rule="float64", gain_of=gain_of, **gains)], evidence)
+    finding = Finding(
+        **{"rule": "float64", "gain_of": gain_of} | gains, severity="high", finding="", evidence="", fix=""
+    )
+    (found,) = claimed([finding], evidence)
     return found
 
 
@@ -44,6 +47,12 @@ def test_gains_within_what_the_node_takes_stay():
     found = claim(0.9, **GAINS)
     assert found.cell_percent == pytest.approx(60)
     assert (found.gain_low_percent, found.gain_high_percent) == (40, 55)
+
+
+@pytest.mark.parametrize("rule", ["float64", "late-retracing"])
+def test_without_a_gain_it_is_about_its_own_share(rule):
+    found = claim(0.9, percent=6.0, rule=rule)
+    assert (found.cell_percent, found.severity) == (pytest.approx(6), "medium")
 
 
 def test_steps_are_a_share_of_the_cell_without_those_that_trace():

@@ -64,7 +64,8 @@ def _with_claim(finding: Finding, tree: pd.DataFrame, share_of: Callable[[GainOf
     rule = rules()[finding.rule]
     kinds = _explained_kinds(rule)
     part = share_of(finding.gain_of, "trace" in kinds)
-    percent = finding.estimated_gain_percent * part
+    about = finding.percent if math.isnan(finding.estimated_gain_percent) else finding.estimated_gain_percent
+    percent = math.nan if rule.group == "memory" else about * part
     node, most_percent = _claim(finding, tree, rule)
     if math.isnan(percent) and math.isnan(most_percent):
         return replace(finding, node=node)

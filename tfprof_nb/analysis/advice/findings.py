@@ -71,6 +71,7 @@ def finding_of(rule: Rule, case: Case, evidence: Evidence) -> Finding:
         case.finding,
         case.evidence,
         case.fix,
+        case.percent,
         estimated,
         case.proved_by or rule.page,
         case.op_name,

@@ -164,6 +164,7 @@ class Case:
 class Finding:
     """One thing to change.
 
+    ``percent`` is the share of the time that it is about, where that is known; ``gain_of`` says of which time.
     ``rule`` is the id of the rule that it is a case of, ``node`` the part of `p.breakdown` that it explains, and
     ``cell_percent`` the share of the cell that it is about.
     ``without_change`` is the fix in other words, for programs in which the code cannot be shown.
@@ -175,6 +176,7 @@ class Finding:
     finding: str
     evidence: str
     fix: str
+    percent: float = float("nan")
     estimated_gain_percent: float = float("nan")
     proved_by: str = "steps"
     op_name: str = ""
