@@ -47,7 +47,9 @@ class _Growth:
     Attributes
     ----------
     first_bytes, last_bytes
-        What was in use at the end of the first and of the last step.
+        What was in use at the end of the first and of the last step whose memory is known.
+    steps_later
+        How many steps lie between them.
     per_step_bytes
         How much more per step, on average.
     op_name, shape, data_type
@@ -57,6 +59,7 @@ class _Growth:
     allocator: str
     first_bytes: int
     last_bytes: int
+    steps_later: int
     per_step_bytes: float
     op_name: str
     shape: str
@@ -82,15 +85,16 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     made_at = _made_at(ops, evidence.source(), found)
     place = keeping[0][0] if len(keeping) == 1 else made_at
     tensors = f"the tensors of {_units.shorten(found.op_name, 80)}{at(made_at)} stay" * bool(found.op_name)
+    later = "at the end of the last" if found.steps_later == len(steps) - 1 else f"{found.steps_later} steps later"
     yield Case(
         math.nan,
         f"Memory grows by {_units.size(found.per_step_bytes)} in each step{tensors and f': {tensors}'}",
         f"{found.allocator} had {_units.size(found.first_bytes)} in use at the end of the first step, and "
-        f"{_units.size(found.last_bytes)} at the end of the last. {_kept_by(keeping)}".rstrip(),
+        f"{_units.size(found.last_bytes)} {later}. {_kept_by(keeping)}".rstrip(),
         "Keep numbers, not tensors: reduce each tensor in the step that makes it, and keep the result, such as "
         "float(tf.reduce_mean(x)). As long as Python holds a tensor, its memory stays.",
         place,
-        severity="high" if found.last_bytes - found.first_bytes >= _HIGH_BYTES else "medium",
+        severity="high" if found.per_step_bytes * len(steps) >= _HIGH_BYTES else "medium",
         op_name=found.op_name,
     )
 
@@ -137,11 +141,8 @@ def _made_at(ops: StepOps, source: SourceLines, found: _Growth) -> str:
 
 def _growth(memory: Memory, steps: pd.DataFrame) -> _Growth | None:
     """Return the largest steady growth of an allocator's memory over the steps, if there is one."""
-    ends_ms = _ends_ms(steps)
-    if len(ends_ms) < _MIN_STEPS:
-        return None
     in_order = sorted(memory.in_use, key=lambda name: int(memory.in_use[name][0][0]))
-    found = [_of_allocator(memory, name, ends_ms) for name in in_order]
+    found = [_of_allocator(memory, name, steps) for name in in_order]
     return max(filter(None, found), key=lambda one: one.last_bytes - one.first_bytes, default=None)
 
 
@@ -164,7 +165,7 @@ def _process_growth(memory: Memory, steps: pd.DataFrame, recorded_bytes: float) 
     if not _is_steady(in_use) or in_use[-1] - in_use[0] < _MIN_PROCESS_BYTES:
         return None
     per_step = (in_use[-1] - in_use[0]) / (len(ends_ms) - 1)
-    return _Growth("The process", int(in_use[0]), int(in_use[-1]), per_step, "", "", "")
+    return _Growth("The process", int(in_use[0]), int(in_use[-1]), len(ends_ms) - 1, per_step, "", "", "")
 
 
 def _ends_ms(steps: pd.DataFrame) -> Floats:
@@ -180,18 +181,23 @@ def _is_steady(in_use: Floats) -> bool:
     return bool(np.corrcoef(np.arange(len(in_use)), in_use)[0, 1] >= _MIN_CORRELATION)
 
 
-def _of_allocator(memory: Memory, name: str, ends_ms: np.ndarray[tuple[int], np.dtype[np.float64]]) -> _Growth | None:
+def _of_allocator(memory: Memory, name: str, steps: pd.DataFrame) -> _Growth | None:
+    """Return the steady growth of an allocator's memory, as told by the steps whose allocations are recorded."""
     time_ps, bytes_in_use = memory.in_use[name]
-    at = np.searchsorted(time_ps / PS_PER_MS, ends_ms, side="right") - 1
-    known = at >= 0
-    if known.sum() < _MIN_STEPS:
+    time_ms, ends_ms = time_ps / PS_PER_MS, _ends_ms(steps)
+    starts_ms = ends_ms - steps["step_ms"].to_numpy(dtype=float)[np.argsort(steps["start_ms"] + steps["step_ms"])]
+    begin, end = (np.searchsorted(time_ms, at_ms, side="right") for at_ms in (starts_ms, ends_ms))
+    recorded = np.flatnonzero(end > begin)
+    if len(recorded) < _MIN_STEPS:
         return None
-    at = at[known]
-    in_use = bytes_in_use[at].astype(np.float64)
-    grown, steps = in_use[-1] - in_use[0], len(at) - 1
-    if not _is_steady(in_use):
+    at = end[recorded] - 1
+    in_use, between = bytes_in_use[at].astype(np.float64), int(recorded[-1] - recorded[0])
+    # Steps that are not recorded lie on the line between those that are.
+    if not _is_steady(np.interp(np.arange(recorded[0], recorded[-1] + 1), recorded, in_use)):
         return None
+    per_step = (in_use[-1] - in_use[0]) / between
     meanwhile = memory.timeline_of(name).iloc[at[0] + 1 : at[-1] + 1]
     stays = meanwhile.groupby(["op_name", "shape", "data_type"])["allocation_bytes"].sum().sort_values()
-    op_name, shape, data_type = stays.index[-1] if stays.iloc[-1] >= _EXPLAINS * grown else ("", "", "")
-    return _Growth(name, int(in_use[0]), int(in_use[-1]), grown / steps, str(op_name), str(shape), str(data_type))
+    explains = stays.iloc[-1] >= _EXPLAINS * per_step * (len(recorded) - 1)
+    op_name, shape, data_type = stays.index[-1] if explains else ("", "", "")
+    return _Growth(name, int(in_use[0]), int(in_use[-1]), between, per_step, str(op_name), str(shape), str(data_type))
