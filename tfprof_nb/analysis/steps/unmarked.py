@@ -19,6 +19,7 @@ _MAIN_SHARE = 0.05
 # A function that follows itself in less than this share of its calls follows another one, if it runs often enough.
 _RARELY, _JOINED_SHARE = 0.1, 0.05
 _MOST = 0.8  # of the gradients
+_IN_EACH = 0.5  # of the steps: iterators that end in so many belong to them
 # Functions beside a loop that runs op by op: far fewer calls than passes, and little of their time.
 _MORE_PASSES, _SIDE_SHARE = 2, 0.2
 
@@ -123,7 +124,8 @@ def _with_waits(forest: Forest, steps: pd.DataFrame) -> Int64:
         start[mine] = np.where(follows[mine], previous[mine], np.where(waits_from >= 0, wait, start[mine]))
         ended = np.sort(forest.ends_ps(removed[host.line[removed] == line]))
         last = np.append(ended, -1)[np.searchsorted(ended, steps["start_ps"].to_numpy()[mine], side="right") - 1]
-        start[mine] = np.maximum(start[mine], last)
+        if (last > previous[mine]).mean() < _IN_EACH:  # else the loop itself makes and ends one for each batch
+            start[mine] = np.maximum(start[mine], last)
     return start
 
 
