@@ -1,6 +1,7 @@
 """Ops are recorded until enough steps are known; marks go on, and so does the program."""
 
 import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -297,6 +298,37 @@ def test_steps_of_a_loop_of_ones_own_are_whole_though_the_ops_of_some_are_record
     assert len(steps.table) == 3000
     assert steps.summary["source"] == "inferred"
     assert 6 <= steps.table["ops_recorded"].sum() < 3000
+
+
+@pytest.mark.tensorflow
+def test_an_iterator_per_batch_ends_within_its_step(tmp_path):
+    import tensorflow as tf
+
+    from tfprof_nb import load
+
+    def rows():
+        try:
+            yield from range(4)
+        finally:  # what ends the iterator waits for this
+            time.sleep(0.015)
+
+    data = tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec((), tf.int64)).batch(2)
+    weights = tf.Variable(tf.ones((500, 500)))
+
+    @tf.function
+    def step(batch):
+        return tf.reduce_sum(batch), weights @ weights
+
+    recording = Recording(tmp_path, Options()).start()
+    for _ in range(120):
+        batch = next(iter(data))
+        step(batch)
+    steps = load(recording.stop()).steps.table
+    assert len(steps) == 120
+    assert steps["ops_recorded"].sum() < 120
+    # Each begins where the one before it ended: it includes the wait for its batch.
+    ends_ms = (steps["start_ms"] + steps["step_ms"]).to_numpy()
+    assert steps["start_ms"].to_numpy()[1:] == pytest.approx(ends_ms[:-1])
 
 
 @pytest.mark.tensorflow

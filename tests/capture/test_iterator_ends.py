@@ -43,24 +43,3 @@ def test_iterators_in_graphs_are_left_alone():
 
     with tp.profile():
         assert int(total()) == 6
-
-
-def test_an_iterator_per_batch_ends_within_its_step():
-    data = tf.data.Dataset.range(80).map(lambda x: x + 1).batch(2)
-
-    @tf.function
-    def step(batch):
-        return tf.reduce_sum(batch)
-
-    batch = next(iter(data))
-    step(batch)
-    with tp.profile() as p:
-        set_level(MARKS)
-        for _ in range(12):
-            batch = next(iter(data))
-            step(batch)
-    table = p.steps.table
-    assert len(table) == 12
-    # Each begins where the one before it ended: it includes the wait for its batch.
-    ends_ms = table["start_ms"] + table["step_ms"]
-    assert table["start_ms"].to_numpy()[1:] == pytest.approx(ends_ms.to_numpy()[:-1])
