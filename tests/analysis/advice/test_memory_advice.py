@@ -37,12 +37,14 @@ MB = 2**20
 
 
 def steps(in_use_mb, tmp_path):
-    """Steps of 1 ms, each of which allocates what makes the memory in use what is given."""
+    """Steps of 1 ms, each of which allocates what makes the memory in use what is given; None: it is not recorded."""
     space = XSpace()
     python = space.plane("/host:CPU").line("python")
     before = in_use_mb[0]
     for i, now in enumerate(in_use_mb):
         python.event("train", start_us=1000 * i, duration_us=1000, step_num=i, _r=1)
+        if now is None:
+            continue
         size, name = abs(now - before) * MB, "MemoryAllocation" if now >= before else "MemoryDeallocation"
         stats = {"allocator_name": "GPU_0_bfc", "bytes_allocated": now * MB, "bytes_available": 0, "addr": i}
         stats |= {"bytes_reserved": 0, "peak_bytes_in_use": 0, "requested_bytes": size, "allocation_bytes": size}
@@ -55,6 +57,8 @@ def steps(in_use_mb, tmp_path):
     ("in_use_mb", "grows"),
     [
         ([20 + 10 * k for k in range(12)], True),
+        ([20 + 10 * k for k in range(6)] + [None] * 12 + [200 + 10 * k for k in range(4)] + [None] * 12, True),
+        ([20 + 10 * k for k in range(6)] + [None] * 12 + [60] * 4, False),
         ([20] * 6 + [200] * 6, False),  # once: a cache, a new batch size
         ([1000 + 10 * k for k in range(12)], True),  # a large model
         ([200 - 180 // 2**k for k in range(12)], False),  # a buffer that fills
