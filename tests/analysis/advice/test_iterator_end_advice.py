@@ -7,7 +7,7 @@ from builders import XSpace
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.untuned import untuned
 from tfprof_nb.decode.sections.names import NameObject, Names
-from tfprof_nb.formats.marks import ITERATOR_END
+from tfprof_nb.formats.marks import ITERATOR_END, OPS_END
 
 FINDING = "The program waits for old iterators of tf.data to end"
 
@@ -62,6 +62,17 @@ def test_marked_ends_count_once_whether_ops_are_recorded_or_not(found, marked):
     assert row["finding"] == f"{FINDING}: 50.0% of the cell's time"
     assert row["evidence"].startswith("2 old iterators took 1.00 s in all to end")
     assert row["op_name"] == ITERATOR_END
+
+
+def test_other_threads_are_known_to_rest_only_where_ops_are_recorded(found):
+    (row,) = found(two_epochs(500))
+    assert "while no other thread worked" in row["evidence"]
+    space = two_epochs(500)
+    marks = space.planes[0].line("marks")
+    marks.event(OPS_END, start_ms=600, duration_ms=0)
+    (row,) = found(space)
+    assert "while no other thread worked" not in row["evidence"]
+    assert "No ops were recorded meanwhile" in row["evidence"]
 
 
 def test_the_share_is_of_the_whole_cell_with_the_steps_that_trace(found):

@@ -13,6 +13,7 @@ from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.intervals import newly_covered
+from tfprof_nb.analysis.events.recorded_ops import recorded_ops
 from tfprof_nb.formats.marks import ITERATOR_END
 
 REMOVAL, IN_WORDS = "TFE_DeleteTensorHandle", "deleting an iterator"
@@ -22,13 +23,17 @@ _MOST_BUSY = 0.1  # of a sleep: iterators that still work are waited for too
 
 
 class Sleeps(NamedTuple):
-    """How often a thread waited for a sleeping autotuner, for how long in all, and the longest wait."""
+    """How often a thread waited for a sleeping autotuner, for how long in all, and the longest wait.
+
+    ``others_seen`` tells whether ops were recorded all the while: else other threads may have been busy.
+    """
 
     times: int = 0
     total_ms: float = 0.0
     longest_start_ms: float = 0.0
     longest_ms: float = 0.0
     event: str = REMOVAL
+    others_seen: bool = True
 
 
 def removals(forest: Forest) -> Int64:
@@ -52,7 +57,8 @@ def host_sleeps(forest: Forest) -> Sleeps:
     longest = int(waits[np.argmax(host.duration_ps[waits])])
     total_ms = int(host.duration_ps[waits].sum()) / PS_PER_MS
     start_ms, duration_ms = host.start_ps[longest] / PS_PER_MS, host.duration_ps[longest] / PS_PER_MS
-    return Sleeps(len(waits), total_ms, start_ms, duration_ms, str(host.names[host.metadata[longest]]))
+    seen = bool(forest.once(recorded_ops).hold(host.start_ps[waits], forest.ends_ps(waits)).all())
+    return Sleeps(len(waits), total_ms, start_ms, duration_ms, str(host.names[host.metadata[longest]]), seen)
 
 
 def in_words(event: str) -> str:

@@ -12,6 +12,11 @@ _BY_OPTIONS = (
     ": `options = tf.data.Options()`, `options.autotune.enabled = False`, and a dataset that ends with "
     "`.with_options(options)`"
 )
+_SEEN = ", while no other thread worked: the program waits until the autotuner of tf.data wakes up."
+_UNSEEN = (
+    ". No ops were recorded meanwhile: most likely, the program waits until the autotuner of tf.data wakes up, or else "
+    "for the last elements of its workers."
+)
 _SAME_VALUES = ". The values stay the same; stages with `tf.data.AUTOTUNE` use all processors."
 _BY_KERAS = (
     "Keras makes the pipeline of what `fit` is given here, and its autotuner cannot be turned off. Fewer passes end "
@@ -53,8 +58,8 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         percent,
         f"The program waits for old iterators of tf.data to end: {_units.percent(percent)} of the cell's time",
         f"{'An old iterator' if found.times == 1 else f'{_units.count(found.times)} old iterators'} took "
-        f"{_units.milliseconds(found.total_ms)}{' in all' * (found.times > 1)} to end, while no other thread worked: "
-        "the program waits until the autotuner of tf.data wakes up. "
+        f"{_units.milliseconds(found.total_ms)}{' in all' * (found.times > 1)} to end"
+        f"{_SEEN if found.others_seen else _UNSEEN} "
         f"{'Other runs may not wait.' if few else 'In other runs, other passes wait.'}",
         _BY_KERAS if _makes_keras(evidence.code, place) else _fix("" if change else _BY_OPTIONS),
         place,
