@@ -18,8 +18,7 @@ from tfprof_nb._units import count, shorten
 from tfprof_nb.render import answer
 from tfprof_nb.render.chain import chain, is_chain
 from tfprof_nb.render.choice import choice
-from tfprof_nb.render.embedded_chart import embedded_chart
-from tfprof_nb.render.flame_boxes import embedded_flame
+from tfprof_nb.render.embedded import embedded_chart, embedded_flame, embedded_table, embedded_timeline
 from tfprof_nb.render.markup import Attribute, element, join, limited, tag, with_code
 from tfprof_nb.render.panels import (
     Bars,
@@ -51,11 +50,9 @@ from tfprof_nb.render.svg import heat_map as svg_heat_map
 from tfprof_nb.render.svg import lines as svg_lines
 from tfprof_nb.render.svg import network as svg_network
 from tfprof_nb.render.svg.picture import data_uri
-from tfprof_nb.render.table.embedded import embedded_table
 from tfprof_nb.render.table.html import html_table
 from tfprof_nb.render.theme import BLUE, ORANGE
 from tfprof_nb.render.thinning import MAX_BARS
-from tfprof_nb.render.timeline.embedded import embedded_timeline
 
 _OWN_STYLE = re.compile(r'<svg[^>]* style="([^"]*)"')
 _TIMELINE_BYTES, _CHOSEN_TIMELINE_BYTES = 1_000_000, 100_000

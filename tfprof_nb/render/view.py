@@ -11,7 +11,7 @@ import ipywidgets
 import traitlets
 
 from tfprof_nb.render import display
-from tfprof_nb.render.head_widget import HeadWidget
+from tfprof_nb.render.browser_widgets import HeadWidget
 from tfprof_nb.render.idle import when_idle
 from tfprof_nb.render.panels import Note, Panel
 from tfprof_nb.render.report import framed_report
