@@ -24,7 +24,7 @@ from tfprof_nb.capture.profiler import UnsavedError
 from tfprof_nb.capture.python_stacks import python_stacks
 from tfprof_nb.capture.recording import NothingRecordedError, Recording
 from tfprof_nb.capture.sidecar import Collector
-from tfprof_nb.capture.versions import versions
+from tfprof_nb.capture.tensorflow import versions
 from tfprof_nb.capture.window import Pacing, Window
 from tfprof_nb.formats.files import RUNS_FOLDER
 from tfprof_nb.formats.sidecar import Section

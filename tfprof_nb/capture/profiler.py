@@ -1,9 +1,13 @@
 """TensorFlow's profiler: a session that any thread can begin and end, and that is saved in the background."""
 
+import os
+import re
 import shutil
+import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +15,8 @@ from tfprof_nb._errors import CaptureActiveError, CaptureError
 from tfprof_nb.capture.detail import Detail
 from tfprof_nb.capture.memory_folder import MemoryFolder
 from tfprof_nb.capture.options import EVERYTHING, Options
-from tfprof_nb.capture.profiler_log import no_profiler_log
 from tfprof_nb.capture.tensorflow import is_tracing, profiler_is_started, session_class, tensorflow
-from tfprof_nb.capture.thread_pool_marks import leave_out_thread_pool_marks
+from tfprof_nb.capture.trace_level import leave_out_thread_pool_marks
 from tfprof_nb.formats.files import RUNS_FOLDER
 
 _OTHER_PROFILER = (
@@ -24,6 +27,8 @@ _OTHER_PROFILER = (
 
 _POLL_S = 1e-4
 _WAKE_S = 0.5
+_STDERR = 2
+_PROFILER_LINE = re.compile(rb"(profiler_session|save_profile)\.cc:\d+\] (Profiler session|Collecting XSpace)")
 
 
 class UnsavedError(CaptureError):
@@ -197,3 +202,28 @@ def _started(session: Any, folder: str, options: Options) -> Any:
     except Exception as error:
         raise CaptureError(f"TensorFlow's profiler did not start: {error}") from error
     return session
+
+
+@contextmanager
+def no_profiler_log() -> Iterator[None]:
+    """Drop the profiler's messages about its start and end while the block runs; other lines are written after it.
+
+    TensorFlow writes them from C++ at its default log level, which cannot be changed once it is loaded, and a notebook
+    shows them under the cell.
+    """
+    try:
+        original = os.dup(_STDERR)
+    except OSError:  # a process without stderr
+        yield
+        return
+    with tempfile.TemporaryFile() as written:
+        os.dup2(written.fileno(), _STDERR)
+        try:
+            yield
+        finally:
+            os.dup2(original, _STDERR)
+            os.close(original)
+            written.seek(0)
+            for line in written:
+                if not _PROFILER_LINE.search(line):
+                    os.write(_STDERR, line)

@@ -14,10 +14,9 @@ from tfprof_nb._errors import CaptureActiveError, CaptureError
 from tfprof_nb.capture.detail import Detail
 from tfprof_nb.capture.foreign_profilers import ForeignProfilers
 from tfprof_nb.capture.interrupts import interrupts_wait
-from tfprof_nb.capture.iterator_ends import iterator_ends
 from tfprof_nb.capture.keras import keras_steps
+from tfprof_nb.capture.marked_calls import iterator_ends, model_files
 from tfprof_nb.capture.memory_watch import MemoryWatch
-from tfprof_nb.capture.model_files import model_files
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.profiler import Profiler, UnsavedError
 from tfprof_nb.capture.run_folder import publish, staging_folder

@@ -17,8 +17,8 @@ import pandas as pd
 
 from tfprof_nb._arrays import Floats, Objects
 from tfprof_nb._errors import BadProfileError
+from tfprof_nb.decode.files import check_room
 from tfprof_nb.decode.json_kinds import kind_of_json
-from tfprof_nb.decode.room import check_room
 
 Key = Hashable
 

@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 
 from tfprof_nb._errors import BadProfileError
 from tfprof_nb.decode.files import read
-from tfprof_nb.decode.sections.capture import read_notes
 from tfprof_nb.decode.typed import check
 from tfprof_nb.formats.files import SIDECAR, sidecar_of
-from tfprof_nb.formats.sidecar import SECTIONS, VERSION, Section
+from tfprof_nb.formats.sidecar import SECTIONS, VERSION, CaptureSection, Section, Stopped
 
 T = TypeVar("T")
+_MOST_S = 10**7  # some months
 
 
 @dataclass(frozen=True)
@@ -71,3 +71,19 @@ def read_sidecar(file: Path) -> Sidecar:
             f"{version}, this version reads {VERSION}). Its content is missing here."
         )
     return Sidecar(sections)
+
+
+def read_notes(section: CaptureSection | None) -> list[str]:
+    """Return the capture's notes."""
+    notes = [] if section is None else section.get("notes", [])
+    if not isinstance(notes, list):
+        raise TypeError("notes is not a list")
+    return [str(note) for note in notes]
+
+
+def read_stopped(section: CaptureSection | None) -> Stopped | None:
+    """Return why and when the recording was ended, if it was."""
+    stopped = section.get("stopped") if section else None
+    if stopped and not 0 <= stopped["seconds"] < _MOST_S:
+        raise ValueError("stopped.seconds is no length of a recording")
+    return stopped

@@ -6,7 +6,7 @@ import pandas as pd
 from tfprof_nb._units import PS_PER_US
 from tfprof_nb.analysis.graph.from_graph_section import from_graph_section
 from tfprof_nb.analysis.graph.model import MEASURED, GraphModel, undescribed_nodes, with_devices
-from tfprof_nb.decode.session_graph import SessionRuns
+from tfprof_nb.decode.run_metadata import SessionRuns
 from tfprof_nb.formats.sidecar import Section
 
 _CANONICAL = r".*/(?:device:gpu|gpu|device:cpu|cpu):\d+"

@@ -1,5 +1,7 @@
 """What rules on Python share: the time of the training, thresholds of findings, how to run a line less often."""
 
+import re
+
 import pandas as pd
 
 from tfprof_nb.analysis.advice import Earlier, Evidence
@@ -24,6 +26,8 @@ NAMED = (
 )
 _LEFT = 5
 _RUNS_GRAPH, _TRAINS = "Function.__call__", ("Trainer.fit", "Trainer.evaluate")
+# An array or tensor that a loop joins to itself.
+_GROWN = re.compile(r"^(\w+) *= *((?:np|numpy|tf|jnp)\.\w+)\([\[(] *\1 *, *(\w+) *[\])]((?:,[^()]*)?)\)")
 
 
 def told_by_python(earlier: Earlier, percent: float) -> bool:
@@ -68,3 +72,16 @@ def every_few(calls: int) -> int:
 def method_of(calls: pd.DataFrame) -> pd.Series:
     """Return the last part of what each line called."""
     return calls["call"].astype(str).str.replace(r".*\.", "", regex=True)
+
+
+def joined_once(code: str) -> str:
+    """Say how to collect parts that a line joins to an array or tensor in each step; empty for other lines."""
+    grown = _GROWN.match(code)
+    if not grown:
+        return ""
+    parts = f"{grown[1]}_parts"
+    return (
+        f"It copies all rows so far each time. Collect them in a list, `{parts} = [{grown[1]}]` before the loop "
+        f"and `{parts}.append({grown[3]})` in it, and join them once after it: `{grown[1]} = {grown[2]}({parts}"
+        f"{grown[4]})`."
+    )

@@ -8,13 +8,13 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
 from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.rules.python._joined import joined_once
 from tfprof_nb.analysis.advice.rules.python._time import (
     CALLBACKS,
     FEWER_SAVED,
     FRAMEWORKS,
     LEAST_SAVED,
     MIN_SAMPLES,
+    joined_once,
     loop_of_steps,
     rarely,
 )
