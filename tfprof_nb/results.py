@@ -23,8 +23,8 @@ from tfprof_nb.analysis.compare.measured import Measured
 from tfprof_nb.analysis.compare.pace import Pace, pace
 from tfprof_nb.analysis.compare.work import work
 from tfprof_nb.analysis.events.compilations import compilations
+from tfprof_nb.analysis.events.forest import events
 from tfprof_nb.analysis.events.removals import sleeps
-from tfprof_nb.analysis.events.table import events
 from tfprof_nb.analysis.flame import Flame, flame
 from tfprof_nb.analysis.functions.functions import Functions, functions
 from tfprof_nb.analysis.graph.from_events import from_events

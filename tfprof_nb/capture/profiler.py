@@ -1,19 +1,21 @@
 """TensorFlow's profiler: a session that any thread can begin and end, and that is saved in the background."""
 
+import ctypes
 import os
 import re
 import shutil
 import tempfile
 import threading
 import time
+import uuid
+import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from tfprof_nb._errors import CaptureActiveError, CaptureError
 from tfprof_nb.capture.detail import Detail
-from tfprof_nb.capture.memory_folder import MemoryFolder
 from tfprof_nb.capture.options import EVERYTHING, Options
 from tfprof_nb.capture.tensorflow import is_tracing, profiler_is_started, session_class, tensorflow
 from tfprof_nb.capture.trace_level import leave_out_thread_pool_marks
@@ -29,6 +31,7 @@ _POLL_S = 1e-4
 _WAKE_S = 0.5
 _STDERR = 2
 _PROFILER_LINE = re.compile(rb"(profiler_session|save_profile)\.cc:\d+\] (Profiler session|Collecting XSpace)")
+_COPIED_BYTES = 16 << 20
 
 
 class UnsavedError(CaptureError):
@@ -227,3 +230,54 @@ def no_profiler_log() -> Iterator[None]:
             for line in written:
                 if not _PROFILER_LINE.search(line):
                     os.write(_STDERR, line)
+
+
+class MemoryFolder:
+    """A folder in the memory of this process, in a file system of TensorFlow's.
+
+    Attributes
+    ----------
+    path
+        Its path for TensorFlow.
+    """
+
+    def __init__(self) -> None:
+        self.path = f"ram://tfprof_nb/{uuid.uuid4().hex}"
+        weakref.finalize(self, _remove_folder, self.path).atexit = False
+
+    def copy_to(self, folder: Path) -> None:
+        """Copy the files to a folder on disk, under their paths here.
+
+        Raises
+        ------
+        OSError
+            They cannot be written; the part that was written is removed.
+        """
+        files = tensorflow().io.gfile
+        for found, _, names in files.walk(self.path):
+            for name in names:
+                source = PurePosixPath(found.removeprefix(self.path).strip("/"), name)
+                _copy(f"{self.path}/{source}", folder / source)
+
+    def clear(self) -> None:
+        """Remove the files, and give their memory back to the system."""
+        _remove_folder(self.path)
+        with suppress(OSError, AttributeError):  # a C library of another kind
+            ctypes.CDLL(None).malloc_trim(0)
+
+
+def _copy(source: str, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with tensorflow().io.gfile.GFile(source, "rb") as stream, target.open("wb") as file:
+            while part := stream.read(_COPIED_BYTES):
+                file.write(part)
+    except OSError:
+        target.unlink(missing_ok=True)
+        raise
+
+
+def _remove_folder(path: str) -> None:
+    files = tensorflow().io.gfile
+    if files.exists(path):
+        files.rmtree(path)

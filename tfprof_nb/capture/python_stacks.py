@@ -22,9 +22,8 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from tfprof_nb.capture.function_loops import function_loops, gradients
-from tfprof_nb.capture.graphs.interning import Interned
 from tfprof_nb.capture.graphs.source_lines import MAGICS, is_users, texts_of
-from tfprof_nb.capture.sidecar import Gather
+from tfprof_nb.capture.sidecar import Gather, Interned
 from tfprof_nb.capture.ticker import Ticker
 from tfprof_nb.formats.sidecar import PythonSection
 

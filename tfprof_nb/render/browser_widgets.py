@@ -13,7 +13,7 @@ from markupsafe import Markup
 from tfprof_nb.render.bundle import source
 from tfprof_nb.render.embedded import boxes
 from tfprof_nb.render.panels import Change, Column, Flame, TimelineSource
-from tfprof_nb.render.table.encoding import encode_table
+from tfprof_nb.render.table.format import encode_table
 
 # Front ends and proxies are known to drop or refuse larger messages.
 CHUNK_BYTES = 4_000_000

@@ -12,8 +12,7 @@ from tfprof_nb.render.panels import Bars, Flame, Lines, StackedBars, Table, Time
 from tfprof_nb.render.readout import readout
 from tfprof_nb.render.svg.bars import rows_span, stacked_span
 from tfprof_nb.render.svg.lines import lines_span
-from tfprof_nb.render.table.encoding import encode_table
-from tfprof_nb.render.table.format import columns_of, cut_notice, flat
+from tfprof_nb.render.table.format import columns_of, cut_notice, encode_table, flat
 
 _LONGEST = 300  # characters of a name
 # More rows make a report slow to open.

@@ -13,7 +13,6 @@ from tfprof_nb._arrays import Floats
 from tfprof_nb._units import cell, duration, number, percent, printable, shorten
 from tfprof_nb.render.bar_layout import stack
 from tfprof_nb.render.diff import diff
-from tfprof_nb.render.legend import counted, means
 from tfprof_nb.render.panels import (
     Bars,
     Beside,
@@ -37,6 +36,7 @@ from tfprof_nb.render.panels import (
     Tabs,
     Timeline,
 )
+from tfprof_nb.render.readout import counted, means
 from tfprof_nb.render.short_names import short_names
 from tfprof_nb.render.svg.heat_map import reduced, shaded
 from tfprof_nb.render.table.text import text_table

@@ -22,9 +22,9 @@ from tfprof_nb.render.bar_layout import (
     labels_that_fit,
     stack,
 )
-from tfprof_nb.render.legend import hatched_label, legend_title, legend_values, pale_label
 from tfprof_nb.render.markup import Attribute
 from tfprof_nb.render.panels import Bars, Part, StackedBars
+from tfprof_nb.render.readout import hatched_label, legend_title, legend_values, pale_label
 from tfprof_nb.render.short_names import short_names
 from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, Plot, compact, draw_axes, text_width
 from tfprof_nb.render.thinning import MAX_BARS, thin_bars

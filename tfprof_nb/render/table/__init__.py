@@ -1,4 +1,4 @@
 """Tables: ``html`` without script, and ``text``.
 
-``format`` is what all of them share, ``encoding`` what widgets and reports send to the browser's script.
+``format`` is what these share with widgets and reports, and what those send to the browser's script.
 """

@@ -7,6 +7,7 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import in_code, quoted
 from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import (
     CALLBACKS,
@@ -18,7 +19,6 @@ from tfprof_nb.analysis.advice.rules.python._time import (
     loop_of_steps,
     rarely,
 )
-from tfprof_nb.analysis.advice.wording import in_code, quoted
 from tfprof_nb.analysis.source.calls import same_call
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.loops import collected, is_head

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import quoted
 from tfprof_nb.analysis.advice.rule import TRACING_MS
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.python import EAGER_IN, RUNS_GRAPHS
 from tfprof_nb.analysis.source.calls import called_object
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
