@@ -1,4 +1,4 @@
-"""Copies of a pipeline for one purpose each: for times of later passes, or for a look at the first elements; and whether these are the same."""
+"""Copies of a pipeline for one purpose each: for times of later passes, or to compare the first elements."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

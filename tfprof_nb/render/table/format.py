@@ -1,4 +1,4 @@
-"""What every form of a table shares: which columns it has, their headers, and their values, as text and for the browser's script."""
+"""What every form of a table shares: its columns, their headers, and their values as text and for scripts."""
 
 from collections.abc import Sequence
 from dataclasses import replace
