@@ -4,12 +4,11 @@ Programs hold `load_model` itself, so what it calls is wrapped: functions that t
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from functools import wraps
 from typing import Any
 
-from tfprof_nb.capture.patching import replaced
+from tfprof_nb.capture.patching import hooked, leaving_event, replaced
 from tfprof_nb.capture.tensorflow import iterator_class, tensorflow, trace_class
 from tfprof_nb.formats.marks import ITERATOR_END, MODEL_FILE
 
@@ -32,20 +31,9 @@ def model_files() -> Iterator[None]:
         for module, function, name in _FUNCTIONS:
             owner = sys.modules.get(module)
             if owner is not None and function in vars(owner):
-                undo.enter_context(replaced(owner, function, _leaving_event(vars(owner)[function], name)))
+                marked = leaving_event(vars(owner)[function], f"{MODEL_FILE}{name}")
+                undo.enter_context(replaced(owner, function, marked))
         yield
-
-
-def _leaving_event(original: Callable[..., Any], name: str) -> Callable[..., Any]:
-    trace = trace_class()
-
-    @wraps(original)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        with trace(f"{MODEL_FILE}{name}"):
-            return original(*args, **kwargs)
-
-    return call
 
 
 @contextmanager
@@ -54,22 +42,14 @@ def iterator_ends() -> Iterator[None]:
 
     TensorFlow records an event of its own where it records ops; a wait of seconds may come when it does not.
     """
-    owner = iterator_class()
-    with replaced(owner, "_create_iterator", _with_end(owner._create_iterator)):  # noqa: SLF001
-        yield
-
-
-def _with_end(original: Callable[..., None]) -> Callable[..., None]:
     eagerly, trace = tensorflow().executing_eagerly, trace_class()
 
-    @wraps(original)
-    def create(iterator: Any, *args: Any, **kwargs: Any) -> None:
-        __tracebackhide__ = True
-        original(iterator, *args, **kwargs)
+    def mark_end(iterator: Any, *_: Any, **__: Any) -> None:
         if eagerly():
             iterator._tfprof_nb_end = _End(iterator._iterator_resource, trace)  # noqa: SLF001
 
-    return create
+    with hooked(iterator_class(), "_create_iterator", after=mark_end):
+        yield
 
 
 class _End:

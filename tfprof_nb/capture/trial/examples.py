@@ -1,6 +1,5 @@
 """The examples that Keras trains on in a run, as one number each: whether passes repeat, and in which order."""
 
-import functools
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tfprof_nb._arrays import Floats
-from tfprof_nb.capture.patching import replaced
+from tfprof_nb.capture.patching import hooked
 from tfprof_nb.capture.tensorflow import tensorflow
 
 _MAX_BATCHES = 20_000
@@ -29,13 +28,9 @@ def watched_examples() -> Iterator[Passes]:
             from keras.src.backend.tensorflow.trainer import TFEpochIterator
             from keras.src.callbacks.callback_list import CallbackList
 
-            for owner, name, wrapper in (
-                (TFEpochIterator, "__init__", watch.iterating),
-                (CallbackList, "on_epoch_begin", watch.beginning),
-                (CallbackList, "on_epoch_end", watch.ending),
-            ):
-                method = vars(owner)[name]
-                undo.enter_context(replaced(owner, name, functools.wraps(method)(wrapper(method))))
+            undo.enter_context(hooked(TFEpochIterator, "__init__", after=watch.iterates))
+            undo.enter_context(hooked(CallbackList, "on_epoch_begin", before=watch.begins))
+            undo.enter_context(hooked(CallbackList, "on_epoch_end", before=watch.ends))
         yield watch.passes
 
 
@@ -45,40 +40,22 @@ class _Watch:
         self._open = defaultdict[int, list[Any]](list)
         self._count = 0
 
-    def iterating(self, original: Any) -> Any:
+    def iterates(self, iterator: Any, *_: Any, **__: Any) -> None:
         """Let an epoch iterator take its batches through a stage that tells their examples."""
+        with suppress(Exception):  # of datasets that are not of tf.data, or of several devices
+            iterator._distributed_dataset = self._telling(iterator._distributed_dataset)  # noqa: SLF001
 
-        def init(iterator: Any, *args: Any, **kwargs: Any) -> None:
-            __tracebackhide__ = True
-            original(iterator, *args, **kwargs)
-            with suppress(Exception):  # of datasets that are not of tf.data, or of several devices
-                iterator._distributed_dataset = self._telling(iterator._distributed_dataset)  # noqa: SLF001
-
-        return init
-
-    def beginning(self, original: Any) -> Any:
+    def begins(self, *_: Any, **__: Any) -> None:
         """Forget what came before an epoch: Keras looks at a batch to build a model."""
+        self._open.clear()
 
-        def on_epoch_begin(callbacks: Any, *args: Any, **kwargs: Any) -> None:
-            __tracebackhide__ = True
-            self._open.clear()
-            original(callbacks, *args, **kwargs)
-
-        return on_epoch_begin
-
-    def ending(self, original: Any) -> Any:
+    def ends(self, *_: Any, **__: Any) -> None:
         """Keep what an epoch had."""
-
-        def on_epoch_end(callbacks: Any, *args: Any, **kwargs: Any) -> None:
-            __tracebackhide__ = True
-            for number, batches in sorted(self._open.items()):
-                while len(self.passes) <= number:
-                    self.passes.append([])
-                self.passes[number].append(np.concatenate(batches))
-            self._open.clear()
-            original(callbacks, *args, **kwargs)
-
-        return on_epoch_end
+        for number, batches in sorted(self._open.items()):
+            while len(self.passes) <= number:
+                self.passes.append([])
+            self.passes[number].append(np.concatenate(batches))
+        self._open.clear()
 
     def _telling(self, dataset: Any) -> Any:
         tf, number = tensorflow(), self._count
