@@ -252,7 +252,6 @@ class Recording:
         return publish(run, staging, logdir)
 
     def _saved_run(self, staging: Path) -> Path:
-        """Return the run folder that TensorFlow saved."""
         if not self._profiler.began:
             why = self._foreign.note() or self._pacing.why_nothing()
             raise NothingRecordedError(f"Nothing was recorded: {why}")
@@ -262,7 +261,6 @@ class Recording:
         return runs[-1]
 
     def _capture_section(self, fewer: str) -> dict[str, Any]:
-        """Return the section about the capture itself."""
         options = "" if self._foreign.cut_short else self.options.note()
         notes = [note for note in (self._ended_by, self._note, self._foreign.note(), options, fewer) if note]
         if self._stopped and not self._foreign.cut_short:

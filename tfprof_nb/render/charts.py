@@ -158,7 +158,6 @@ def _line(panel: Lines, k: int, x: Floats, y: Floats, scales: Scales) -> bqplot.
 
 
 def _percent_line(curve: Series, x: Floats, scales: Scales, *, held: bool) -> bqplot.Lines:
-    """Return a line that has an axis of its own."""
     return bqplot.Lines(
         x=x,
         y=np.nan_to_num(np.asarray(curve.values, dtype=np.float64)),

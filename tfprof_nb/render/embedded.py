@@ -108,7 +108,6 @@ def _finest_timeline(source: TimelineSource, budget_bytes: int) -> Markup:
 
 
 def _timeline_data(header: dict[str, object], payload: bytes) -> Markup:
-    """Return the script element of a header and a payload."""
     packed = zlib.compress(json.dumps(header | {"alone": True}).encode(), level=9)
     data = {"header": base64_of(packed), "payload": base64_of(payload), "height": _MAX_HEIGHT}
     # Numbers and base64 have no characters that end the element.

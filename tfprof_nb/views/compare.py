@@ -206,7 +206,6 @@ def _pair(part: Category, before: float, after: float) -> tuple[Part, Part]:
 
 
 def _runs(compared: Comparison) -> list[Panel]:
-    """Draw each run, if there are several."""
     sides = [compared.runs.loc[compared.runs["side"] == side, "time_ms"].to_numpy(np.float64) for side in _SIDES]
     most = max(map(len, sides))
     if most < 2:

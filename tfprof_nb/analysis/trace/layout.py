@@ -211,7 +211,6 @@ def _tracks(forests: Sequence[Forest], derived: Sequence[Sequence[DerivedLine]],
 
 
 def _track(forest: Forest, line: int, derived: Sequence[DerivedLine]) -> dict[str, Any]:
-    """Return a track's name, kind and place."""
     own = len(forest.host.lines)
     made = derived[line - own] if line >= own else None
     of = made.of if made else line

@@ -96,7 +96,6 @@ def _padded_batch(ds: Any) -> Stage:
 
 
 def _unquoted(nested: Any) -> str:
-    """Write nested code."""
     if isinstance(nested, dict):
         return "{" + ", ".join(f"{key!r}: {_unquoted(each)}" for key, each in nested.items()) + "}"
     if isinstance(nested, tuple):

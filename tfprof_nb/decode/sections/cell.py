@@ -65,7 +65,6 @@ def read_labels(section: CellsSection | None) -> dict[str, str]:
 
 
 def _times(line: list[int], hits: list[int], spent_ns: list[int]) -> pd.DataFrame:
-    """Add up the statements of each line."""
     columns = {"line": line, "hits": hits, "spent_ns": spent_ns}
     if any(number < 0 for column in columns.values() for number in column):
         raise ValueError("a line, a number of runs or a time is negative")

@@ -23,8 +23,6 @@ _BREAKABLE = re.compile(r"[^\S\N{NO-BREAK SPACE}]+")
 
 @dataclass
 class _Printed:
-    """One column as it is printed."""
-
     header: str
     values: list[str]
     right: bool
