@@ -1,4 +1,7 @@
-"""Measure how busy other programs keep the processors meanwhile: a profile made beside them shows longer times."""
+"""Measure how busy other programs keep the processors meanwhile: a profile made beside them shows longer times.
+
+A call can be timed so without a profiler: to the end of what it started on the devices.
+"""
 
 import gc
 import sys

@@ -6,6 +6,8 @@ Python runs one thread at a time, so a sample must wait until the watched thread
 A frame of another thread may be read only while that thread stands still: one that returned meanwhile, or that a
 collection of garbage met half made (Python 3.11 collects wherever it allocates), ends the process. So a stack is read
 by iterators written in C, within one call, and no frame is ever held here.
+
+`tf.function` and tf.data run copies of functions that AutoGraph generated: their lines are told as the originals.
 """
 
 import gc

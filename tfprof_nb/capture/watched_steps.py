@@ -1,4 +1,4 @@
-"""Tells of each marked step that begins and ends, whoever marks it."""
+"""Tells of marked steps that begin and end, whoever marks them, and of calls of functions and sessions that end."""
 
 import functools
 import threading

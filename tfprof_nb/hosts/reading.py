@@ -1,4 +1,4 @@
-"""Read a run of many hosts: each reduced to what pages on all hosts need."""
+"""Read a run of many hosts, each reduced to what pages on all hosts need: here, or by the workers of a Dask cluster."""
 
 import tempfile
 import time

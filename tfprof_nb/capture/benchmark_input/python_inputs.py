@@ -1,4 +1,4 @@
-"""What ``fit`` takes beside datasets: a Keras ``PyDataset``, a generator, arrays."""
+"""What ``fit`` takes beside datasets: a Keras ``PyDataset``, a generator, arrays; and which of it variables hold."""
 
 import itertools
 import os

@@ -1,4 +1,4 @@
-"""The user's Python that makes the data which steps wait for."""
+"""The user's Python that makes the data which steps wait for: functions, generators, and methods of PyDatasets."""
 
 import ast
 import re

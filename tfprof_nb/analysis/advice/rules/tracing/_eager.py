@@ -1,4 +1,4 @@
-"""What rules on eager ops share."""
+"""What rules on eager ops share: what may be a graph, and the line that runs most ops eagerly beside tf.functions."""
 
 from typing import NamedTuple
 

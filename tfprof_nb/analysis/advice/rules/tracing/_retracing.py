@@ -1,4 +1,4 @@
-"""What rules on functions that are traced again share: the functions, and why each is traced."""
+"""What rules on tracing share: the functions that are traced again, and why; how long a cell traces."""
 
 from typing import NamedTuple
 
