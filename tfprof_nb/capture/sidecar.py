@@ -15,10 +15,9 @@ from typing import Any, Generic, TypeVar
 from tfprof_nb.formats.files import XSPACE, sidecar_of
 from tfprof_nb.formats.sidecar import VERSION
 
-Gather = Callable[[], Any]
 T = TypeVar("T", bound=Hashable)
 
-
+Gather = Callable[[], Any]
 """Returns a section, as JSON can hold it. Called once, after the collector was closed."""
 
 Collector = AbstractContextManager[Gather]
