@@ -233,7 +233,7 @@ def no_profiler_log() -> Iterator[None]:
 
 
 class MemoryFolder:
-    """A folder in the memory of this process, in a file system of TensorFlow's.
+    """A folder in the memory of this process, in a file system of TensorFlow's: a full disk loses nothing.
 
     Attributes
     ----------

@@ -1,4 +1,7 @@
-"""What repeated runs tell: whether they differ by chance, and an interval that holds their ratio."""
+"""What repeated runs tell: whether they differ by chance, and an interval that holds their ratio.
+
+Groups are compared by the Mann-Whitney U test, pairs by the t test of their logarithms; both are two-sided.
+"""
 
 import math
 import sys
