@@ -1,7 +1,4 @@
-"""Panels as text, for terminals and ``print``: aligned tables, bars of block characters.
-
-In: panels. Out: lines of at most 100 columns.
-"""
+"""Panels as text, for terminals and ``print``: aligned tables, bars of block characters."""
 
 import textwrap
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,4 @@
-"""A view: a title and panels, shown as widgets, static HTML or text, depending on the place.
-
-In: panels. Out: an ipywidget that displays itself, and the other two forms on request.
-"""
+"""A view: a title and panels, shown as widgets, static HTML or text, depending on the place."""
 
 from collections.abc import Sequence
 from functools import partial

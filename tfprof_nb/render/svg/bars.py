@@ -1,7 +1,4 @@
-"""SVG of bars: one stacked bar per x, one bar per label.
-
-In: StackedBars and Bars panels. Out: SVG.
-"""
+"""SVG of bars: one stacked bar per x, one bar per label."""
 
 from collections.abc import Iterator, Sequence
 
