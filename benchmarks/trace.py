@@ -52,7 +52,7 @@ def in_browser(file: Path) -> str:
     """Measure the viewer on one file; the result as text."""
     import tfprof_nb as tp
     from benchmarks.trace_page import tour
-    from tfprof_nb.render.timeline.widget import TraceWidget
+    from tfprof_nb.render.browser_widgets import TraceWidget
 
     widget = TraceWidget(tp.load(file).trace)
     tours = [tour(widget) for _ in range(_TOURS)]

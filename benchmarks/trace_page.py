@@ -8,8 +8,8 @@ import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tfprof_nb.render.browser_widgets import TraceWidget
 from tfprof_nb.render.bundle import bundle
-from tfprof_nb.render.timeline.widget import TraceWidget
 
 _ADDRESS = "http://trace.test/"
 _WIDTH = 1200 + 16  # a canvas of 1200 pixels, and the page's margins

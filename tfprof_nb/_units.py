@@ -1,7 +1,4 @@
-"""Units of time, and numbers as text: three significant figures, thousands separators, a unit.
-
-In: plain numbers. Out: text. Pure functions.
-"""
+"""Units of time, and numbers as text: three significant figures, thousands separators, a unit."""
 
 import math
 import re

@@ -9,7 +9,7 @@ from tfprof_nb._errors import TfprofError
 from tfprof_nb.analysis.advice.advice import Measurement
 from tfprof_nb.analysis.benchmark_input import InputBenchmark
 from tfprof_nb.analysis.source.taken_from import dataset_expressions, root_of
-from tfprof_nb.capture.benchmark_input.variable import called_in_notebook, holds_dataset, variables
+from tfprof_nb.capture.benchmark_input.python_inputs import called_in_notebook, holds_dataset, variables
 from tfprof_nb.decode.sections.cell import Cell
 
 _OF_CELL = re.compile(r"In\[[0-9]+\]")

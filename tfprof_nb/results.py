@@ -23,8 +23,8 @@ from tfprof_nb.analysis.compare.measured import Measured
 from tfprof_nb.analysis.compare.pace import Pace, pace
 from tfprof_nb.analysis.compare.work import work
 from tfprof_nb.analysis.events.compilations import compilations
+from tfprof_nb.analysis.events.forest import events
 from tfprof_nb.analysis.events.removals import sleeps
-from tfprof_nb.analysis.events.table import events
 from tfprof_nb.analysis.flame import Flame, flame
 from tfprof_nb.analysis.functions.functions import Functions, functions
 from tfprof_nb.analysis.graph.from_events import from_events
@@ -52,9 +52,8 @@ from tfprof_nb.analysis.trace.event_names import line_of
 from tfprof_nb.analysis.trace.python_samples import sampled_python
 from tfprof_nb.analysis.trace.trace import Trace, trace
 from tfprof_nb.decode.redaction import redacted, without_paths
-from tfprof_nb.decode.sections.machine_load import read_other_load
-from tfprof_nb.decode.sections.versions import read_tensorflow
-from tfprof_nb.decode.session_graph import read_session
+from tfprof_nb.decode.run_metadata import read_session
+from tfprof_nb.decode.sections.machine import read_other_load, read_tensorflow
 from tfprof_nb.export.tfprof_output import write_view
 from tfprof_nb.formats.project import ignored_rules
 from tfprof_nb.formats.sidecar import Section

@@ -17,14 +17,11 @@ from tfprof_nb.analysis.steps.capture_notes import MAX_EVENTS
 from tfprof_nb.analysis.steps.groups import Grouping, group_events
 from tfprof_nb.decode import load_run
 from tfprof_nb.decode.redaction import redacted
-from tfprof_nb.decode.sections.capture import read_stopped
-from tfprof_nb.decode.sections.cell import Cell, read_cell, read_labels
+from tfprof_nb.decode.sections.cell import Cell, Names, read_cell, read_labels, read_names
 from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
-from tfprof_nb.decode.sections.machine_load import read_own_cores
-from tfprof_nb.decode.sections.names import Names, read_names
+from tfprof_nb.decode.sections.machine import Gpus, read_gpus, read_own_cores
 from tfprof_nb.decode.sections.python import PythonStacks, read_python
-from tfprof_nb.decode.sections.versions import Gpus, read_gpus
-from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
+from tfprof_nb.decode.sidecar import Sidecar, read_sidecar, read_stopped
 from tfprof_nb.formats.files import SESSION_GRAPH, sidecar_of
 from tfprof_nb.formats.sidecar import Section, Stopped
 from tfprof_nb.hosts.reading import has_many_hosts, load_reduced

@@ -7,7 +7,7 @@ import pytest
 
 import tfprof_nb as tp
 from clock import Clock
-from tfprof_nb.capture import timed
+from tfprof_nb.capture import machine_load
 
 SHORT_S, LONG_S = 0.005, 0.05
 IDLE = {"seconds": 1.0, "processors": 2, "busy_s": 0.0, "own_s": 0.0}
@@ -17,8 +17,8 @@ IDLE = {"seconds": 1.0, "processors": 2, "busy_s": 0.0, "own_s": 0.0}
 def clock(monkeypatch):
     """What runs are timed by, on a machine that does nothing else."""
     built = Clock()
-    monkeypatch.setattr(timed, "time", built)
-    monkeypatch.setattr(timed, "machine_load", lambda: nullcontext(lambda: IDLE))
+    monkeypatch.setattr(machine_load, "time", built)
+    monkeypatch.setattr(machine_load, "machine_load", lambda: nullcontext(lambda: IDLE))
     return built
 
 

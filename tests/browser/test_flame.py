@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from tfprof_nb.render.flame_widget import FlameWidget
+from tfprof_nb.render.browser_widgets import FlameWidget
 from tfprof_nb.render.panels import Flame
 
 # all 100 = encoder 60 (attention 45) + decoder 30 + 10 of its own

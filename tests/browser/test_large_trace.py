@@ -8,9 +8,9 @@ import pytest
 import tfprof_nb as tp
 from browser.trace_driver import LABELS_PX, canvas_of, connect, range_rows, selected_name
 from builders import XSpace
+from tfprof_nb.render.browser_widgets import TraceWidget
 from tfprof_nb.render.bundle import report_viewers
-from tfprof_nb.render.timeline.embedded import embedded_timeline
-from tfprof_nb.render.timeline.widget import TraceWidget
+from tfprof_nb.render.embedded import embedded_timeline
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from browser.trace_driver import (
     wait_until_drawn,
 )
 from builders import XSpace
-from tfprof_nb.render.timeline.widget import TraceWidget
+from tfprof_nb.render.browser_widgets import TraceWidget
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from builders import XSpace
 
 SHOW = """
 import tfprof_nb as tp
-from tfprof_nb.render.timeline.widget import TraceWidget
+from tfprof_nb.render.browser_widgets import TraceWidget
 
 profile = tp.load({path!r})
 widget = TraceWidget(profile.trace)

@@ -2,9 +2,8 @@
 
 import pandas as pd
 
+from tfprof_nb.render.browser_widgets import TableWidget, TabsWidget
 from tfprof_nb.render.panels import Column
-from tfprof_nb.render.table.widget import TableWidget
-from tfprof_nb.render.tabs_widget import TabsWidget
 
 
 def test_columns_of_the_table_line_up_with_their_headers(host):

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tfprof_nb.capture.kept_runs import describe_run, keep_newest, label_run, logdir_of
+from tfprof_nb.capture.run_folder import describe_run, keep_newest, label_run, logdir_of
 from tfprof_nb.formats.label import LABEL, read_label
 from tfprof_nb.runs import find_runs
 
@@ -51,10 +51,9 @@ def test_kernels_that_do_not_know_their_notebook_leave_each_others_runs(runs, mo
     monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
     for run in runs:
         label_run(run, "here")
-    code = (
-        f"import pathlib; from tfprof_nb.capture import kept_runs as k; k.label_run(pathlib.Path({str(runs[0])!r}), '')"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    program = "import pathlib, sys; from tfprof_nb.capture.run_folder import label_run; "
+    program += "label_run(pathlib.Path(sys.argv[1]), '')"
+    subprocess.run([sys.executable, "-c", program, str(runs[0])], check=True)
     keep_newest(runs[4], 1, [])
     assert left(runs) == [runs[0], runs[4]]
 

@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from tfprof_nb.capture.machine_load import machine_load
-from tfprof_nb.decode.sections.machine_load import read_other_load
+from tfprof_nb.decode.sections.machine import read_other_load
 
 BUSY = "import time\nend = time.monotonic() + 60\nwhile time.monotonic() < end: pass"
 

@@ -13,8 +13,8 @@ import tensorflow as tf
 import tfprof_nb as tp
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.capture.names import names
-from tfprof_nb.decode.sections.names import read_names
-from tfprof_nb.decode.typed import check
+from tfprof_nb.decode.sections.cell import read_names
+from tfprof_nb.decode.sidecar import check
 from tfprof_nb.formats.sidecar import NamesSection
 
 SECRET = "abracadabra"

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tfprof_nb.capture.profiler_log import no_profiler_log
+from tfprof_nb.capture.profiler import no_profiler_log
 
 OWN = (
     b"I0000 00:00:1795268907.156262    5312 profiler_session.cc:117] Profiler session initializing.\n"

@@ -203,8 +203,8 @@ def test_without_room_for_a_copy_of_a_large_file_the_message_says_so(tmp_path, m
 def test_a_file_that_needs_more_than_the_free_memory_is_refused_before_it_is_decoded(
     tmp_path, monkeypatch, name, content
 ):
-    monkeypatch.setattr("tfprof_nb.decode.room.free_bytes", lambda: 3 << 20)
-    monkeypatch.setattr("tfprof_nb.decode.room._ALWAYS_BYTES", 0)
+    monkeypatch.setattr("tfprof_nb.decode.files.free_bytes", lambda: 3 << 20)
+    monkeypatch.setattr("tfprof_nb.decode.files._ALWAYS_BYTES", 0)
     path = tmp_path / name
     many = field(1, field(3, field(4, b"") * 20_000)) if content is None else content.ljust(200_000)
     path.write_bytes(many)

@@ -10,7 +10,7 @@ import pytest
 import tfprof_nb as tp
 from many_hosts import assert_same, host
 from tfprof_nb import MissingDependencyError
-from tfprof_nb.hosts import clusters
+from tfprof_nb.hosts import reading
 from tfprof_nb.hosts.reduction import Reduction
 
 
@@ -66,7 +66,7 @@ def test_hosts_that_no_worker_can_read_are_left_out(client, run):
 def test_a_worker_that_dies_costs_its_host(client, run):
     os.mkfifo(run / "stuck.xplane.pb")  # keeps the worker that reads it waiting
     hosts = [(run / name, name, ()) for name in ("stuck.xplane.pb", "host-0.xplane.pb", "host-1.xplane.pb")]
-    outcomes = clusters.reduced_by_client(client, hosts)
+    outcomes = reading.reduced_by_client(client, hosts)
     ended = dict(next(outcomes) for _ in range(2))
     processes = client.run(os.getpid)
     (stuck,) = (worker for worker, tasks in client.processing().items() if tasks)
@@ -86,7 +86,7 @@ def test_without_workers_what_is_left_is_said(distributed, run):
         distributed.Client(cluster) as client,
         pytest.MonkeyPatch.context() as patched,
     ):
-        patched.setattr(clusters, "_WITHOUT_WORKERS_S", 0)
+        patched.setattr(reading, "_WITHOUT_WORKERS_S", 0)
         with pytest.raises(tp.TfprofError, match="The cluster has no workers any more"):
             tp.load(run, client=client)
 

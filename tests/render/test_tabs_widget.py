@@ -1,4 +1,4 @@
-from tfprof_nb.render.tabs_widget import TabsWidget
+from tfprof_nb.render.browser_widgets import TabsWidget
 
 
 def test_panes_of_two_strips_are_never_mixed_up():

@@ -13,11 +13,9 @@ from ipywidgets import HTML, HBox, VBox
 
 from render import samples
 from tfprof_nb.render import View, charts, display, html_report
+from tfprof_nb.render.browser_widgets import TableWidget, TabsWidget, TraceWidget
 from tfprof_nb.render.content import Content
 from tfprof_nb.render.panels import Column, Note, Tab, Table, Tabs, Timeline
-from tfprof_nb.render.table.widget import TableWidget
-from tfprof_nb.render.tabs_widget import TabsWidget
-from tfprof_nb.render.timeline.widget import TraceWidget
 
 STEP_7 = (1_000_000_000_000, 2_000_000_000_000)
 

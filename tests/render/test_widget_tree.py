@@ -9,9 +9,9 @@ from ipywidgets.widgets.widget import _instances as widgets
 
 from render import samples
 from tfprof_nb.render import View
+from tfprof_nb.render.browser_widgets import TabsWidget
 from tfprof_nb.render.content import Content
 from tfprof_nb.render.panels import Bars, Part, Tab, Tabs, Timeline
-from tfprof_nb.render.tabs_widget import TabsWidget
 from tfprof_nb.render.widget_tree import whole
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from tfprof_nb._units import cell, milliseconds
 from tfprof_nb.analysis.steps.steps import Steps
-from tfprof_nb.render.legend import means
 from tfprof_nb.render.panels import Split, StackedBars
+from tfprof_nb.render.readout import means
 from tfprof_nb.views.categories import STEP_CATEGORIES
 from tfprof_nb.views.step_bars import step_bars
 from tfprof_nb.views.steps import _shown_columns, graph

@@ -7,7 +7,7 @@ import pandas as pd
 
 from tfprof_nb._units import NS_PER_MS
 from tfprof_nb.decode import Host
-from tfprof_nb.decode.sections.metrics import Samples, read_samples
+from tfprof_nb.decode.sections.machine import Samples, read_samples
 from tfprof_nb.decode.sidecar import Sidecar
 
 COLUMNS = ["time_ms", "host", "metric", "value", "unit"]

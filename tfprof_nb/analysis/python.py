@@ -160,7 +160,6 @@ def python(
 
 
 def _threads_note(stacks: Sequence[PythonStacks]) -> Iterator[str]:
-    """Say that times of several threads are sums."""
     feeders = max((len(np.unique(one.thread[one.thread > 0])) for one in stacks), default=0)
     if feeders > 1:
         yield _SUMS.format(feeders)

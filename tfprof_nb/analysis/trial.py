@@ -16,8 +16,7 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Floats
-from tfprof_nb.analysis.compare.mann_whitney import MIN_VALUES
-from tfprof_nb.analysis.compare.paired import paired_interval
+from tfprof_nb.analysis.compare.between_runs import MIN_VALUES, paired_interval
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.same_examples import are_random, difference_of_examples
 

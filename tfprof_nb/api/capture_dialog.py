@@ -15,7 +15,7 @@ from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.remote import Progress, RemoteRun, capture_workers
 from tfprof_nb.profiles import Profile
 from tfprof_nb.render import display
-from tfprof_nb.render.head_widget import HeadWidget
+from tfprof_nb.render.browser_widgets import HeadWidget
 from tfprof_nb.render.html import draw
 from tfprof_nb.render.panels import Note
 from tfprof_nb.render.static_form import static_view

@@ -8,8 +8,8 @@ from tfprof_nb._errors import TfprofError
 from tfprof_nb.analysis.compare.compare import Comparison
 from tfprof_nb.analysis.compare.experiment import Run
 from tfprof_nb.analysis.compare.experiment import experiment as compared_runs
-from tfprof_nb.capture.timed import timed
-from tfprof_nb.decode.sections.machine_load import read_other_load
+from tfprof_nb.capture.machine_load import timed
+from tfprof_nb.decode.sections.machine import read_other_load
 from tfprof_nb.render.content import Content
 from tfprof_nb.render.progress import progress_line
 from tfprof_nb.views import compare as view

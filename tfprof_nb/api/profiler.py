@@ -11,8 +11,7 @@ import pandas as pd
 
 from tfprof_nb._errors import CaptureError
 from tfprof_nb.analysis.graph.checkers import GraphAdvice, graph_advice
-from tfprof_nb.analysis.graph.from_graph_section import from_graph_section
-from tfprof_nb.analysis.graph.from_session import with_runs
+from tfprof_nb.analysis.graph.from_session import from_graph_section, with_runs
 from tfprof_nb.analysis.graph.graph import GraphTree, graph_tree
 from tfprof_nb.analysis.graph.model import GraphModel
 from tfprof_nb.analysis.graph.options import parse_options

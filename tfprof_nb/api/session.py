@@ -13,7 +13,6 @@ from pathlib import Path
 from tfprof_nb import runs
 from tfprof_nb._errors import CaptureError, ProfileNotFoundError, TfprofError
 from tfprof_nb.capture.graphs import graphs
-from tfprof_nb.capture.kept_runs import label_run
 from tfprof_nb.capture.lines import CellLines
 from tfprof_nb.capture.machine_load import machine_load
 from tfprof_nb.capture.metrics import process_memory, system_metrics
@@ -23,8 +22,9 @@ from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.profiler import UnsavedError
 from tfprof_nb.capture.python_stacks import python_stacks
 from tfprof_nb.capture.recording import NothingRecordedError, Recording
+from tfprof_nb.capture.run_folder import label_run
 from tfprof_nb.capture.sidecar import Collector
-from tfprof_nb.capture.versions import versions
+from tfprof_nb.capture.tensorflow import versions
 from tfprof_nb.capture.window import Pacing, Window
 from tfprof_nb.formats.files import RUNS_FOLDER
 from tfprof_nb.formats.sidecar import Section

@@ -9,7 +9,7 @@ one capture         ``recording`` runs it: ``window`` decides when, ``options`` 
                     ``interrupts`` wait while a capture starts and ends
 steps               ``marks`` for custom loops, ``keras`` for Keras models, ``step_marker`` for foreign profilers
 beside it           ``sidecar`` is written from ``lines`` (with ``line_clock``), ``notebook``, ``metrics``,
-                    ``versions`` and ``graphs``
+                    ``tensorflow`` and ``graphs``
 other processes     ``server`` answers in a program, ``remote`` asks it
 sessions            ``sessions`` records the runs of a TensorFlow 1 session, ``session_graph`` its graph
 one call            ``profile_call`` records tensors and ops

@@ -23,8 +23,7 @@ from tfprof_nb.capture.patching import replaced
 from tfprof_nb.capture.tensorflow import iterator_class, trace_class
 from tfprof_nb.capture.ticker import Ticker
 from tfprof_nb.capture.trace_level import MARKS, NOTHING, OPS, can_change_level, set_level
-from tfprof_nb.capture.watched_calls import watched_calls
-from tfprof_nb.capture.watched_steps import watched_steps
+from tfprof_nb.capture.watched_steps import watched_calls, watched_steps
 from tfprof_nb.formats.marks import (
     CELL_LINE,
     END_OF_DATA,

@@ -5,7 +5,6 @@ The cell's own loops are marked by `lines`. Functions outlive the capture, so th
 """
 
 import ast
-import functools
 import inspect
 import linecache
 import sys
@@ -21,7 +20,7 @@ from typing import Any
 
 from tfprof_nb.capture.graphs.source_lines import is_users
 from tfprof_nb.capture.line_clock import MARK
-from tfprof_nb.capture.patching import replaced
+from tfprof_nb.capture.patching import hooked
 from tfprof_nb.capture.tensorflow import trace_class
 from tfprof_nb.formats.marks import GRADIENTS, ITERATION, LOOP_LINE
 
@@ -38,19 +37,16 @@ def gradients() -> Iterator[None]:
     from tensorflow.python.eager.backprop import GradientTape
     from tensorflow.python.eager.context import executing_eagerly
 
-    compute, counts = vars(GradientTape)["gradient"], Counter[str]()
+    counts = Counter[str]()
 
-    @functools.wraps(compute)
-    def gradient(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
+    def mark(*_: Any, **__: Any) -> None:
         if executing_eagerly():
-            caller = sys._getframe(1)  # noqa: SLF001  (no other way is as quick)
+            caller = sys._getframe(2)  # noqa: SLF001  (no other way is as quick)
             place = f"{GRADIENTS}{caller.f_code.co_qualname}:{caller.f_lineno}"
             _leave_event(place, counts[place])
             counts[place] += 1
-        return compute(*args, **kwargs)
 
-    with replaced(GradientTape, "gradient", gradient):
+    with hooked(GradientTape, "gradient", before=mark):
         yield
 
 

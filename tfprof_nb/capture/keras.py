@@ -10,19 +10,80 @@ import itertools
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from importlib import import_module
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
-from tfprof_nb.capture.keras_callbacks import TimedCallbacks
 from tfprof_nb.capture.marks import close_mark, is_open, no_mark_survives, open_mark
-from tfprof_nb.capture.patching import replaced
+from tfprof_nb.capture.patching import hooked, leaving_event, replaced
 from tfprof_nb.capture.tensorflow import trace_class
-from tfprof_nb.formats.marks import BACKEND, EPOCH, JIT_COMPILE, KERAS_CALL, KERAS_LOOP_END, PHASES, STEPS_PER_EXECUTION
+from tfprof_nb.formats.marks import (
+    BACKEND,
+    CALLBACK,
+    EPOCH,
+    JIT_COMPILE,
+    KERAS_CALL,
+    KERAS_LOOP_END,
+    PHASES,
+    STEPS_PER_EXECUTION,
+)
 
 _CALLS = ("fit", "evaluate", "predict")
 _TRAINERS = {"tensorflow": "TensorFlowTrainer", "jax": "JAXTrainer", "torch": "TorchTrainer"}
+_METHODS = (
+    "on_epoch_begin",
+    "on_epoch_end",
+    "on_batch_begin",
+    "on_batch_end",
+    *(f"on_{phase}_{moment}" for phase in PHASES for moment in ("end", "batch_begin", "batch_end")),
+)
+
+
+class TimedCallbacks:
+    """Lets calls of callbacks leave events, such as ``callback History.on_epoch_end``.
+
+    Methods are wrapped on the callback objects themselves, and restored afterwards; callbacks of this package, and
+    methods that a class does not define, are left out.
+    """
+
+    def __init__(self) -> None:
+        self._lists, self._undo = WeakSet[Any](), ExitStack()
+
+    def watch(self, callback_list: Any) -> None:
+        """Wrap the methods of the callbacks in a Keras ``CallbackList``, once."""
+        if callback_list in self._lists:
+            return
+        self._lists.add(callback_list)
+        for callback in callback_list.callbacks:
+            if not type(callback).__module__.startswith("tfprof_nb."):
+                for method in _METHODS:
+                    self._wrap(callback, method)
+
+    def _wrap(self, callback: Any, method: str) -> None:
+        own = vars(callback).get(method)
+        if own is None and not _is_defined(type(callback), method):
+            return
+        name = f"{CALLBACK}{type(callback).__name__}.{method}"
+        try:
+            setattr(callback, method, leaving_event(getattr(callback, method), name))
+        except (AttributeError, TypeError):  # the class allows no attributes of instances
+            return
+        if own is None:
+            self._undo.callback(delattr, callback, method)
+        else:
+            self._undo.callback(setattr, callback, method, own)
+
+    def stop(self) -> None:
+        """Restore the callbacks."""
+        self._undo.close()
+        self._lists.clear()
+
+
+def _is_defined(kind: type, method: str) -> bool:
+    """Whether a class has a method of its own, and not that of Keras' ``Callback``, which does nothing."""
+    owner = next((base for base in kind.__mro__ if method in vars(base)), None)
+    return owner is not None and not (owner.__name__ == "Callback" and owner.__module__.startswith("keras."))
 
 
 class _Patches:
@@ -38,9 +99,8 @@ class _Patches:
             if not self.users:
                 timed = TimedCallbacks()
                 self._undo.callback(timed.stop)
-                for owner, name, wrapper in _wrappers(*classes, timed):
-                    method = vars(owner)[name]
-                    self._undo.enter_context(replaced(owner, name, functools.wraps(method)(wrapper(method))))
+                for change in _changes(*classes, timed):
+                    self._undo.enter_context(change)
             self.users += 1
         try:
             yield
@@ -99,52 +159,38 @@ def keras_classes() -> tuple[type, type, type] | None:
     return CallbackList, EpochIterator, getattr(trainer, _TRAINERS[backend])
 
 
-def _wrappers(
+def _changes(
     callbacks: type, passes: type, model: type, timed: TimedCallbacks
-) -> Iterator[tuple[type, str, Callable[[Any], Any]]]:
-    """Yield the class, the method's name and the wrapper of every method to wrap."""
+) -> Iterator[AbstractContextManager[None]]:
+    """Yield a context manager for every method to change."""
     counts = defaultdict[str, Iterator[int]](itertools.count)
     epochs = WeakKeyDictionary[Any, int]()
-    yield callbacks, "on_epoch_begin", _remember_epoch(epochs, timed)
+
+    def remember_epoch(its: Any, epoch: int, *_: Any, **__: Any) -> None:
+        epochs[its] = epoch
+        timed.watch(its)
+
+    def open_step(phase: str, its: Any, *_: Any, **__: Any) -> None:
+        timed.watch(its)
+        announced = _announced.get(its.model) if phase == "train" else None
+        number, of_epoch = announced or (next(counts[phase]), epochs.get(its))
+        epoch = {} if of_epoch is None else {EPOCH: of_epoch}
+        open_mark(its, phase, number, **epoch, **_execution(its.model))
+
+    yield hooked(callbacks, "on_epoch_begin", before=remember_epoch)
     for phase in PHASES:
-        yield callbacks, f"on_{phase}_batch_begin", _open_step(phase, counts[phase], epochs, timed)
-        yield callbacks, f"on_{phase}_batch_end", _close_step
-        yield model, f"{phase}_on_batch", _enclose_step(phase, counts[phase])
+        yield hooked(callbacks, f"on_{phase}_batch_begin", before=functools.partial(open_step, phase))
+        yield _wrapped(callbacks, f"on_{phase}_batch_end", _close_step)
+        yield _wrapped(model, f"{phase}_on_batch", _enclose_step(phase, counts[phase]))
     for call in _CALLS:
-        yield model, call, _leave_event(f"{KERAS_CALL}{call}")
+        yield replaced(model, call, leaving_event(vars(model)[call], f"{KERAS_CALL}{call}"))
     if model.__name__ != _TRAINERS["torch"]:  # it enters this for each batch, which it takes before the step
-        yield passes, "catch_stop_iteration", _close_open_marks
+        yield _wrapped(passes, "catch_stop_iteration", _close_open_marks)
 
 
-def _remember_epoch(epochs: WeakKeyDictionary[Any, int], timed: TimedCallbacks) -> Callable[[Any], Any]:
-    def wrapper(original: Callable[..., None]) -> Callable[..., None]:
-        def on_epoch_begin(callbacks: Any, epoch: int, *args: Any, **kwargs: Any) -> None:
-            __tracebackhide__ = True
-            epochs[callbacks] = epoch
-            timed.watch(callbacks)
-            original(callbacks, epoch, *args, **kwargs)
-
-        return on_epoch_begin
-
-    return wrapper
-
-
-def _open_step(
-    phase: str, count: Iterator[int], epochs: WeakKeyDictionary[Any, int], timed: TimedCallbacks
-) -> Callable[[Any], Any]:
-    def wrapper(original: Callable[..., None]) -> Callable[..., None]:
-        def on_batch_begin(callbacks: Any, *args: Any, **kwargs: Any) -> None:
-            __tracebackhide__ = True
-            timed.watch(callbacks)
-            announced = _announced.get(callbacks.model) if phase == "train" else None
-            number, of_epoch = announced or (next(count), epochs.get(callbacks))
-            epoch = {} if of_epoch is None else {EPOCH: of_epoch}
-            open_mark(callbacks, phase, number, **epoch, **_execution(callbacks.model))
-            original(callbacks, *args, **kwargs)
-
-        return on_batch_begin
-
-    return wrapper
+def _wrapped(owner: type, name: str, wrapper: Callable[[Any], Any]) -> AbstractContextManager[None]:
+    method = vars(owner)[name]
+    return replaced(owner, name, functools.wraps(method)(wrapper(method)))
 
 
 def _execution(model: Any) -> dict[str, int | str]:
@@ -183,21 +229,6 @@ def _enclose_step(phase: str, count: Iterator[int]) -> Callable[[Any], Any]:
             return outputs
 
         return on_batch
-
-    return wrapper
-
-
-def _leave_event(name: str) -> Callable[[Any], Any]:
-    """Let each call leave an event, in which its steps and all between them lie."""
-    trace = trace_class()
-
-    def wrapper(original: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any, **kwargs: Any) -> Any:
-            __tracebackhide__ = True
-            with trace(name):
-                return original(*args, **kwargs)
-
-        return call
 
     return wrapper
 

@@ -1,7 +1,12 @@
-"""Measure how busy other programs keep the processors meanwhile: a profile made beside them shows longer times."""
+"""Measure how busy other programs keep the processors meanwhile: a profile made beside them shows longer times.
 
+A call can be timed so without a profiler: to the end of what it started on the devices.
+"""
+
+import gc
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import psutil
@@ -48,3 +53,21 @@ def _numbers(count: int) -> list[int]:
     with suppress(AttributeError):  # macOS knows none
         return [number for number in psutil.Process().cpu_affinity() if number < count]
     return list(range(count))
+
+
+def timed(call: Callable[[], object]) -> tuple[float, MachineLoadSection]:
+    """Call a function; return the seconds that it took, and the load of the machine meanwhile."""
+    gc.collect()  # what runs before left behind is not this one's work
+    wait_for_devices()
+    with machine_load() as gather:
+        begun = time.perf_counter()
+        call()
+        wait_for_devices()
+        seconds = time.perf_counter() - begun
+    return seconds, gather()
+
+
+def wait_for_devices() -> None:
+    """Wait until the devices have done what they were given: a call that a GPU works on returns early."""
+    if tensorflow := sys.modules.get("tensorflow"):
+        tensorflow.test.experimental.sync_devices()

@@ -20,7 +20,7 @@ class Options:
     ----------
     host_level
         0 records nothing on the host, 1 the most important events, 2 also ops, 3 everything, also marks of thread
-        pools (`capture.thread_pool_marks`).
+        pools (`capture.trace_level`).
     device_level
         1 records GPUs and TPUs, 0 does not.
     python_level

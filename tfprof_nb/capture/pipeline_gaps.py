@@ -1,6 +1,5 @@
 """How long a program computes between two batches, by tf.data's own count: also where fetching is part of a graph."""
 
-import functools
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfprof_nb._arrays import Floats
-from tfprof_nb.capture.patching import replaced
+from tfprof_nb.capture.patching import hooked
 
 _ROOT = "Root"  # the end of a pipeline, in the model that autotuning keeps of it
 
@@ -71,14 +70,6 @@ def watched_pipelines() -> Iterator[PipelineGaps]:
     """Note the iterators that are made while the block runs."""
     from tensorflow.python.data.ops.iterator_ops import OwnedIterator
 
-    gaps, create = PipelineGaps(), OwnedIterator._create_iterator  # noqa: SLF001
-
-    @functools.wraps(create)
-    def noted(iterator: Any, *args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        result = create(iterator, *args, **kwargs)
-        gaps.add(iterator)
-        return result
-
-    with replaced(OwnedIterator, "_create_iterator", noted):
+    gaps = PipelineGaps()
+    with hooked(OwnedIterator, "_create_iterator", after=lambda iterator, *_, **__: gaps.add(iterator)):
         yield gaps

@@ -1,19 +1,24 @@
 """TensorFlow's profiler: a session that any thread can begin and end, and that is saved in the background."""
 
+import ctypes
+import os
+import re
 import shutil
+import tempfile
 import threading
 import time
-from collections.abc import Callable
-from pathlib import Path
+import uuid
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from tfprof_nb._errors import CaptureActiveError, CaptureError
 from tfprof_nb.capture.detail import Detail
-from tfprof_nb.capture.memory_folder import MemoryFolder
 from tfprof_nb.capture.options import EVERYTHING, Options
-from tfprof_nb.capture.profiler_log import no_profiler_log
 from tfprof_nb.capture.tensorflow import is_tracing, profiler_is_started, session_class, tensorflow
-from tfprof_nb.capture.thread_pool_marks import leave_out_thread_pool_marks
+from tfprof_nb.capture.trace_level import leave_out_thread_pool_marks
 from tfprof_nb.formats.files import RUNS_FOLDER
 
 _OTHER_PROFILER = (
@@ -24,6 +29,9 @@ _OTHER_PROFILER = (
 
 _POLL_S = 1e-4
 _WAKE_S = 0.5
+_STDERR = 2
+_PROFILER_LINE = re.compile(rb"(profiler_session|save_profile)\.cc:\d+\] (Profiler session|Collecting XSpace)")
+_COPIED_BYTES = 16 << 20
 
 
 class UnsavedError(CaptureError):
@@ -197,3 +205,79 @@ def _started(session: Any, folder: str, options: Options) -> Any:
     except Exception as error:
         raise CaptureError(f"TensorFlow's profiler did not start: {error}") from error
     return session
+
+
+@contextmanager
+def no_profiler_log() -> Iterator[None]:
+    """Drop the profiler's messages about its start and end while the block runs; other lines are written after it.
+
+    TensorFlow writes them from C++ at its default log level, which cannot be changed once it is loaded, and a notebook
+    shows them under the cell.
+    """
+    try:
+        original = os.dup(_STDERR)
+    except OSError:  # a process without stderr
+        yield
+        return
+    with tempfile.TemporaryFile() as written:
+        os.dup2(written.fileno(), _STDERR)
+        try:
+            yield
+        finally:
+            os.dup2(original, _STDERR)
+            os.close(original)
+            written.seek(0)
+            for line in written:
+                if not _PROFILER_LINE.search(line):
+                    os.write(_STDERR, line)
+
+
+class MemoryFolder:
+    """A folder in the memory of this process, in a file system of TensorFlow's: a full disk loses nothing.
+
+    Attributes
+    ----------
+    path
+        Its path for TensorFlow.
+    """
+
+    def __init__(self) -> None:
+        self.path = f"ram://tfprof_nb/{uuid.uuid4().hex}"
+        weakref.finalize(self, _remove_folder, self.path).atexit = False
+
+    def copy_to(self, folder: Path) -> None:
+        """Copy the files to a folder on disk, under their paths here.
+
+        Raises
+        ------
+        OSError
+            They cannot be written; the part that was written is removed.
+        """
+        files = tensorflow().io.gfile
+        for found, _, names in files.walk(self.path):
+            for name in names:
+                source = PurePosixPath(found.removeprefix(self.path).strip("/"), name)
+                _copy(f"{self.path}/{source}", folder / source)
+
+    def clear(self) -> None:
+        """Remove the files, and give their memory back to the system."""
+        _remove_folder(self.path)
+        with suppress(OSError, AttributeError):  # a C library of another kind
+            ctypes.CDLL(None).malloc_trim(0)
+
+
+def _copy(source: str, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with tensorflow().io.gfile.GFile(source, "rb") as stream, target.open("wb") as file:
+            while part := stream.read(_COPIED_BYTES):
+                file.write(part)
+    except OSError:
+        target.unlink(missing_ok=True)
+        raise
+
+
+def _remove_folder(path: str) -> None:
+    files = tensorflow().io.gfile
+    if files.exists(path):
+        files.rmtree(path)

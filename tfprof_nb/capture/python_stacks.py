@@ -6,6 +6,8 @@ Python runs one thread at a time, so a sample must wait until the watched thread
 A frame of another thread may be read only while that thread stands still: one that returned meanwhile, or that a
 collection of garbage met half made (Python 3.11 collects wherever it allocates), ends the process. So a stack is read
 by iterators written in C, within one call, and no frame is ever held here.
+
+`tf.function` and tf.data run copies of functions that AutoGraph generated: their lines are told as the originals.
 """
 
 import gc
@@ -19,13 +21,11 @@ from itertools import accumulate, chain, islice, repeat, takewhile
 from operator import attrgetter, itemgetter, methodcaller
 from pathlib import Path
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
-from tfprof_nb.capture.autograph import Place, origins
 from tfprof_nb.capture.function_loops import function_loops, gradients
-from tfprof_nb.capture.graphs.interning import Interned
 from tfprof_nb.capture.graphs.source_lines import MAGICS, is_users, texts_of
-from tfprof_nb.capture.sidecar import Gather
+from tfprof_nb.capture.sidecar import Gather, Interned
 from tfprof_nb.capture.ticker import Ticker
 from tfprof_nb.formats.sidecar import PythonSection
 
@@ -42,6 +42,14 @@ _RECORDING = str(Path(__file__).with_name("recording.py"))
 _WRITTEN_IN, _WRITTEN = "<string>", ("__create_fn__.", "<lambda>")
 
 Instruction = tuple[CodeType, int]  # a code object, and the index of the instruction that it runs
+
+
+class Place(NamedTuple):
+    """A line of a function."""
+
+    function: str
+    file: str
+    line: int
 
 
 @contextmanager
@@ -111,7 +119,7 @@ class _Sampler:
         """End, and return the section (docs/sidecar.md)."""
         self.end()
         strings, functions, places = Interned[str](), Interned[tuple[str, str]](), Interned[tuple[int, int]]()
-        generated, stacks = origins(), []
+        generated, stacks = _generated(), []
         instructions = {(id(code), at): (code, at) for frames in self._stacks for code, at in frames}
         place_of = {key: _place(*instruction, generated) for key, instruction in instructions.items()}
         for frames in self._stacks:
@@ -189,3 +197,24 @@ def _line(code: CodeType, at: int) -> int:
     lines = [(start, line) for start, _, line in code.co_lines() if line is not None]
     k = bisect_right(lines, at, key=itemgetter(0)) - 1
     return lines[k][1] if k >= 0 else code.co_firstlineno
+
+
+def _generated() -> dict[tuple[str, int], Place]:
+    """Return the original place of each generated line, by the generated file and line.
+
+    TensorFlow has no public way to ask; if its inner structure differs from that of 2.20 and 2.21, nothing is returned.
+    """
+    api: Any = sys.modules.get("tensorflow.python.autograph.impl.api")
+    try:
+        return dict(_origins(api._TRANSPILER._cache._cache)) if api else {}  # noqa: SLF001
+    except (AttributeError, TypeError, RuntimeError):
+        return {}
+
+
+def _origins(cache: Any) -> Iterator[tuple[tuple[str, int], Place]]:
+    for code, factories in list(cache.items()):
+        name = getattr(code, "co_qualname", "")
+        for factory in list(factories.values()):
+            for generated, original in (factory.source_map or {}).items():
+                place = Place(name or original.function_name, original.loc.filename, original.loc.lineno)
+                yield (generated.filename, generated.lineno), place

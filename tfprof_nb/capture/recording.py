@@ -14,10 +14,9 @@ from tfprof_nb._errors import CaptureActiveError, CaptureError
 from tfprof_nb.capture.detail import Detail
 from tfprof_nb.capture.foreign_profilers import ForeignProfilers
 from tfprof_nb.capture.interrupts import interrupts_wait
-from tfprof_nb.capture.iterator_ends import iterator_ends
 from tfprof_nb.capture.keras import keras_steps
+from tfprof_nb.capture.marked_calls import iterator_ends, model_files
 from tfprof_nb.capture.memory_watch import MemoryWatch
-from tfprof_nb.capture.model_files import model_files
 from tfprof_nb.capture.options import Options
 from tfprof_nb.capture.profiler import Profiler, UnsavedError
 from tfprof_nb.capture.run_folder import publish, staging_folder
@@ -253,7 +252,6 @@ class Recording:
         return publish(run, staging, logdir)
 
     def _saved_run(self, staging: Path) -> Path:
-        """Return the run folder that TensorFlow saved."""
         if not self._profiler.began:
             why = self._foreign.note() or self._pacing.why_nothing()
             raise NothingRecordedError(f"Nothing was recorded: {why}")
@@ -263,7 +261,6 @@ class Recording:
         return runs[-1]
 
     def _capture_section(self, fewer: str) -> dict[str, Any]:
-        """Return the section about the capture itself."""
         options = "" if self._foreign.cut_short else self.options.note()
         notes = [note for note in (self._ended_by, self._note, self._foreign.note(), options, fewer) if note]
         if self._stopped and not self._foreign.cut_short:

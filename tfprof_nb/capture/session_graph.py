@@ -6,8 +6,8 @@ from typing import Any
 
 from tfprof_nb.capture import sidecar
 from tfprof_nb.capture.graphs.function_nodes import shape_text
-from tfprof_nb.capture.graphs.interning import Interned
 from tfprof_nb.capture.graphs.source_lines import Frame, SourceLines
+from tfprof_nb.capture.sidecar import Interned
 from tfprof_nb.capture.tensorflow import tensorflow
 from tfprof_nb.formats.files import SESSION_GRAPH, sidecar_of
 from tfprof_nb.formats.sidecar import FunctionEntry, GraphsSection, Section

@@ -7,13 +7,15 @@ only lacks what the sections add.
 import gzip
 import json
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from tfprof_nb.formats.files import XSPACE, sidecar_of
 from tfprof_nb.formats.sidecar import VERSION
+
+T = TypeVar("T", bound=Hashable)
 
 Gather = Callable[[], Any]
 """Returns a section, as JSON can hold it. Called once, after the collector was closed."""
@@ -52,3 +54,22 @@ def _gathered(name: str, gather: Gather) -> Any:
         warnings.warn(f"The profile has no {name}: {type(error).__name__}: {error}", stacklevel=6)
         return None
     return section
+
+
+class Interned(Generic[T]):
+    """Numbers distinct values from 0, in the order of their first occurrence."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[T, int] = {}
+
+    def number(self, value: T) -> int:
+        """Return the value's number."""
+        return self._numbers.setdefault(value, len(self._numbers))
+
+    def numbers(self, values: Iterable[T]) -> list[int]:
+        """Return the number of each value."""
+        return [self.number(value) for value in values]
+
+    def values(self) -> list[T]:
+        """Return the values in the order of their numbers."""
+        return list(self._numbers)

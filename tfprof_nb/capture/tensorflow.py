@@ -1,10 +1,17 @@
 """The parts of TensorFlow that a capture uses, imported when first needed."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from tfprof_nb._errors import MissingDependencyError
+from tfprof_nb.capture.sidecar import Gather
+from tfprof_nb.formats.sidecar import VersionsSection
+
+_NVIDIA_DRIVER = Path("/proc/driver/nvidia/gpus")  # a folder per GPU, on Linux
 
 
 def tensorflow() -> Any:
@@ -59,3 +66,18 @@ def session_module() -> ModuleType:
 def session_class() -> Any:
     """Return the class of profiler sessions, as it is now."""
     return session_module().ProfilerSession
+
+
+@contextmanager
+def versions() -> Iterator[Gather]:
+    """Collect TensorFlow's version, the number of GPUs that it sees, and whether the machine has one."""
+    yield _gather
+
+
+def _gather() -> VersionsSection:
+    tf = tensorflow()
+    return VersionsSection(
+        tensorflow=tf.__version__,
+        visible_gpus=len(tf.config.list_physical_devices("GPU")),
+        has_nvidia_gpu=_NVIDIA_DRIVER.is_dir() and any(_NVIDIA_DRIVER.iterdir()),
+    )

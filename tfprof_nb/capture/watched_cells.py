@@ -20,7 +20,7 @@ from tfprof_nb.capture.graphs.keras_layers import batch_of_keras
 from tfprof_nb.capture.keras import keras_classes
 from tfprof_nb.capture.machine_load import read_load
 from tfprof_nb.capture.marks import is_open
-from tfprof_nb.capture.patching import replaced
+from tfprof_nb.capture.patching import hooked
 from tfprof_nb.capture.step_times import StepTimes, step_times
 from tfprof_nb.capture.tensorflow import iterator_class
 from tfprof_nb.capture.ticker import Ticker
@@ -165,10 +165,9 @@ def _watched(began: Callable[[str], T], ended: Callable[[T], None]) -> Iterator[
             for phase in PHASES:
                 step = _KerasStep(phase, began, ended)
                 begin, end, alone = f"on_{phase}_batch_begin", f"on_{phase}_batch_end", f"{phase}_on_batch"
-                undo.enter_context(replaced(callbacks, begin, step.begins_with(vars(callbacks)[begin])))
-                undo.enter_context(replaced(callbacks, end, step.ends_with(vars(callbacks)[end])))
-                method = vars(trainer)[alone]
-                undo.enter_context(replaced(trainer, alone, step.begins_with(step.ends_with(method))))
+                undo.enter_context(hooked(callbacks, begin, before=step.begin))
+                undo.enter_context(hooked(callbacks, end, after=step.end))
+                undo.enter_context(hooked(trainer, alone, step.begin, step.end))
         yield
 
 
@@ -179,58 +178,31 @@ class _KerasStep:
         self._phase, self._began, self._ended = phase, began, ended
         self._open = threading.local()
 
-    def begins_with(self, method: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(method)
-        def begin(*args: Any, **kwargs: Any) -> Any:
-            __tracebackhide__ = True
-            self._open.token = None if is_open() else (self._began(self._phase),)  # else the mark tells of it
-            return method(*args, **kwargs)
+    def begin(self, *_: Any, **__: Any) -> None:
+        self._open.token = None if is_open() else (self._began(self._phase),)  # else the mark tells of it
 
-        return begin
-
-    def ends_with(self, method: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(method)
-        def end(*args: Any, **kwargs: Any) -> Any:
-            __tracebackhide__ = True
-            result = method(*args, **kwargs)
-            token, self._open.token = getattr(self._open, "token", None), None
-            if token:
-                self._ended(*token)
-            return result
-
-        return end
+    def end(self, *_: Any, **__: Any) -> None:
+        token, self._open.token = getattr(self._open, "token", None), None
+        if token:
+            self._ended(*token)
 
 
 @contextmanager
 def _batches(took: Callable[[int], None]) -> Iterator[None]:
     """Tell how many examples a step takes, as Keras or the elements of a dataset say."""
+
+    def of_keras(iterator: Any, *_: Any, **__: Any) -> None:
+        with suppress(Exception):  # whatever another version of Keras lacks, the program goes on
+            took((batch_of_keras(iterator) or 0) * int(iterator.steps_per_execution or 1))
+
+    def of_dataset(_iterator: Any, dataset: Any = None, *_: Any, **__: Any) -> None:
+        with suppress(Exception):  # whatever another version of TensorFlow lacks, the program goes on
+            took(next(batch_of_pipeline(dataset), 0))
+
     with ExitStack() as undo:
         with suppress(ImportError):
             from keras.src.trainers.epoch_iterator import EpochIterator
 
-            undo.enter_context(replaced(EpochIterator, "__init__", _of_keras(EpochIterator.__init__, took)))
-        iterators = iterator_class()
-        undo.enter_context(replaced(iterators, "__init__", _of_dataset(iterators.__init__, took)))
+            undo.enter_context(hooked(EpochIterator, "__init__", after=of_keras))
+        undo.enter_context(hooked(iterator_class(), "__init__", after=of_dataset))
         yield
-
-
-def _of_keras(begin: Callable[..., None], took: Callable[[int], None]) -> Callable[..., None]:
-    @functools.wraps(begin)
-    def init(iterator: Any, *args: Any, **kwargs: Any) -> None:
-        __tracebackhide__ = True
-        begin(iterator, *args, **kwargs)
-        with suppress(Exception):  # whatever another version of Keras lacks, the program goes on
-            took((batch_of_keras(iterator) or 0) * int(iterator.steps_per_execution or 1))
-
-    return init
-
-
-def _of_dataset(begin: Callable[..., None], took: Callable[[int], None]) -> Callable[..., None]:
-    @functools.wraps(begin)
-    def init(iterator: Any, dataset: Any = None, *args: Any, **kwargs: Any) -> None:
-        __tracebackhide__ = True
-        begin(iterator, dataset, *args, **kwargs)
-        with suppress(Exception):  # whatever another version of TensorFlow lacks, the program goes on
-            took(next(batch_of_pipeline(dataset), 0))
-
-    return init

@@ -6,9 +6,8 @@ In: profile files. Out: a `Host` for each. Nothing here knows TensorFlow, analys
 all formats            ``load`` opens ``files``, ``host`` is what comes out; ``merge`` joins runs of one host
 XSpace                 ``xspace`` arranges what ``parts``, ``metadata``, ``events`` and ``stats`` read from the ``wire``
                        (``lanes`` for long messages); ``schema`` has the tags of fields
-Chrome traces          ``chrome_trace`` arranges the events of ``chrome_json``, with ``clock`` and ``brackets``
-TensorFlow 1           ``timeline`` and ``run_metadata`` (with ``data_types``) become profiles in ``session_runs``;
-                       ``session_graph`` adds the graph
+Chrome traces          ``chrome_trace`` arranges the events of ``chrome_json``, with ``clock``
+TensorFlow 1           ``timeline`` and ``run_metadata`` (with ``data_types``) become profiles in ``session_runs``
 beside the profile     ``sidecar`` reads the file, ``sections`` parses it
 in memory              ``table`` makes hosts of frames
 =====================  ================================================================================================

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from tfprof_nb._arrays import Bools, Int32, Int64
 from tfprof_nb.decode import schema
 from tfprof_nb.decode.alike import equal_bytes
+from tfprof_nb.decode.files import check_room
 from tfprof_nb.decode.lanes import find_fields
 from tfprof_nb.decode.metadata import Metadata
 from tfprof_nb.decode.parts import Parts
-from tfprof_nb.decode.room import check_room
 from tfprof_nb.decode.wire import Fields, Places, Wire
 
 _BLOCK = 1 << 14

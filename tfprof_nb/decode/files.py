@@ -27,6 +27,7 @@ _MAX_READ_SHARE = 0.25  # of the free memory for the bytes of a file; of a large
 _MAX_SHARE = 0.5  # of the free memory for decompressed bytes, which must still be decoded
 # Profiles shrink by a factor of 5 to 40 in gzip. Beyond this factor, and this size, a file is made to fill the memory.
 _MAX_RATIO, _ANY_RATIO_BYTES = 250, 64 << 20
+_ALWAYS_BYTES = 64 << 20
 
 
 def kind_of(file: Path) -> Kind:
@@ -185,3 +186,12 @@ def _decompressed(data: bytes, file: Path) -> bytes:
 
 def _damaged(file: Path, why: object) -> BadProfileError:
     return BadProfileError(f"{file}: the gzip file is cut short or damaged ({why}). Copy it again.")
+
+
+def check_room(needed_bytes: int, source: str) -> None:
+    """Raise `BadProfileError` if reading takes more memory than is free; the message calls the file ``source``."""
+    if needed_bytes > _ALWAYS_BYTES and needed_bytes > (free := free_bytes()):
+        raise BadProfileError(
+            f"{source}: to read this file takes about {size(needed_bytes)} of memory, and {size(free)} are free. Shut "
+            "down other kernels, open the file on a larger machine, or record fewer steps."
+        )

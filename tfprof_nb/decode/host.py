@@ -17,6 +17,7 @@ StatValue = int | float | str | bytes
 
 _LAST_NS = 4_102_444_800 * 10**9  # the year 2100
 _OPTIONS = Messages("message ProfileOptions { uint32 host_tracer_level = 2; uint32 version = 5; }")
+_MAX_SUM_PS = 1 << 60  # 320 hours: int64 holds the sum of several hosts
 
 
 def plausible_ns(time_ns: int) -> int:
@@ -226,3 +227,13 @@ class Host:
     def stat_names(self) -> list[str]:
         """The names of the events' stats."""
         return self._stats.names()
+
+
+def cut_lengths(duration_ps: Int64) -> tuple[str, ...]:
+    """Cut durations, in place, if their sum is one that no capture has; return a note on that."""
+    if duration_ps.sum(dtype=np.float64) <= _MAX_SUM_PS:
+        return ()
+    longest = _MAX_SUM_PS // duration_ps.size
+    cut = int((duration_ps > longest).sum())
+    np.minimum(duration_ps, longest, out=duration_ps)
+    return (f"{cut:,} events are so long that all events together last for weeks. They are shown cut.",)

@@ -97,7 +97,6 @@ def _add_launches(frame: pd.DataFrame, arrivals: dict[tuple[Key, Key, float], An
 
 
 def _devices(trace: ChromeEvents) -> dict[Key, dict[str, Any]]:
-    """Return the processes that are devices, as planes."""
     known = trace.about.get("deviceProperties")
     properties = (
         {about.get("id"): about for about in known if isinstance(about, dict)} if isinstance(known, list) else {}

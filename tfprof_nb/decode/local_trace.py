@@ -5,8 +5,8 @@ from typing import Any
 import pandas as pd
 
 from tfprof_nb._errors import BadProfileError
+from tfprof_nb.decode.files import check_room
 from tfprof_nb.decode.host import Host
-from tfprof_nb.decode.room import check_room
 from tfprof_nb.decode.run_metadata import described
 from tfprof_nb.decode.session_runs import NODE_COLUMNS, TENSOR_COLUMNS, arrange
 from tfprof_nb.formats.protobuf import Messages

@@ -5,16 +5,20 @@
 """
 
 import re
-from typing import Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from tfprof_nb._errors import BadProfileError
 from tfprof_nb._units import PS_PER_NS, PS_PER_US
 from tfprof_nb.decode import data_types
+from tfprof_nb.decode.files import check_room, kind_of, read
 from tfprof_nb.decode.host import Host, plausible_ns
-from tfprof_nb.decode.room import check_room
 from tfprof_nb.decode.session_runs import NODE_COLUMNS, TENSOR_COLUMNS, arrange
+from tfprof_nb.decode.sidecar import Sidecar, read_sidecar
+from tfprof_nb.formats.files import SESSION_GRAPH
 from tfprof_nb.formats.protobuf import Messages
 
 _RECEIVED = re.compile(r"/_[^/]*$")
@@ -299,3 +303,25 @@ def _from_text(data: bytes, source: str) -> Any:
             "(*.xplane.pb), Chrome traces (*.json), RunMetadata (binary or text), ProfileProto of tfprof and "
             f"local.trace of TensorFlow 2.0, plain or compressed with gzip. Reading it as text failed at {error}."
         ) from None
+
+
+class SessionRuns(NamedTuple):
+    """The sidecar with the graph (empty if there is none), and a row per run of a node, with its ``step``."""
+
+    sidecar: Sidecar
+    executed: pd.DataFrame
+
+
+def read_session(files: Sequence[Path]) -> SessionRuns | None:
+    """Read the RunMetadata of runs, each as a step; return None if the files are of another kind.
+
+    Raises
+    ------
+    BadProfileError
+        As `files.read` and `run_metadata.parse_run_metadata`.
+    """
+    if not files or any(kind_of(file) != "run_metadata" for file in files):
+        return None
+    runs = [executed_nodes(parse_run_metadata(read(file), str(file))) for file in files]
+    executed = pd.concat([run.assign(step=step) for step, run in enumerate(runs)], ignore_index=True)
+    return SessionRuns(read_sidecar(files[0].with_name(SESSION_GRAPH)), executed)

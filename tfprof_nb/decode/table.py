@@ -13,8 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tfprof_nb._arrays import Int64, Objects
-from tfprof_nb.decode.host import Host, Line, Plane, Stat, StatValue
-from tfprof_nb.decode.lengths import cut_lengths
+from tfprof_nb.decode.host import Host, Line, Plane, Stat, StatValue, cut_lengths
 
 Args = Mapping[str, Any]
 PlaneStats = Mapping[str, Mapping[str, StatValue]]

@@ -10,8 +10,8 @@ import pandas as pd
 from tfprof_nb._arrays import Int64
 from tfprof_nb._errors import BadProfileError
 from tfprof_nb._units import PS_PER_NS, PS_PER_US
+from tfprof_nb.decode.files import check_room
 from tfprof_nb.decode.host import Host, plausible_ns
-from tfprof_nb.decode.room import check_room
 from tfprof_nb.decode.session_runs import NODE_COLUMNS, TENSOR_COLUMNS, arrange
 from tfprof_nb.formats.protobuf import Messages
 

@@ -9,8 +9,7 @@ from tfprof_nb._errors import BadProfileError
 from tfprof_nb._units import PS_PER_NS, PS_PER_US
 from tfprof_nb.decode import schema
 from tfprof_nb.decode.events import MAX_START_PS, Events, Marks, in_order, read_lines
-from tfprof_nb.decode.host import Host, Line, Plane
-from tfprof_nb.decode.lengths import cut_lengths
+from tfprof_nb.decode.host import Host, Line, Plane, cut_lengths
 from tfprof_nb.decode.metadata import Metadata
 from tfprof_nb.decode.parts import Parts, read_parts, read_texts
 from tfprof_nb.decode.stats import FileStats, python_values, read_values

@@ -167,7 +167,6 @@ def _escaped(text: str) -> str:
 
 
 def _code(text: str | None) -> str:
-    """Return a line of code as such."""
     line = _one_line(text or "")
     fence = _fence(line, 1)
     space = " " if "`" in line else ""

@@ -12,7 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from tfprof_nb.analysis.advice.catalogue import rules
 from tfprof_nb.api.repeats import Repeats
 from tfprof_nb.api.session import LOGDIR
-from tfprof_nb.capture.kept_runs import runs_folders, shown_path
+from tfprof_nb.capture.run_folder import runs_folders, shown_path
 from tfprof_nb.profiles import Profile
 from tfprof_nb.results import run_folders_in_use
 from tfprof_nb.runs import find_runs

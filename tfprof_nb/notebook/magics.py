@@ -112,7 +112,6 @@ class TfprofMagics(Magics):
         return result
 
     def _profile_cell(self, args: argparse.Namespace, text: str) -> Coroutine[Any, Any, None] | None:
-        """Profile a cell; return a coroutine if the cell uses ``await``."""
         __tracebackhide__ = True
 
         def hand_over(capture: Capture, live: Live | None) -> None:

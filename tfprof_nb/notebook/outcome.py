@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from tfprof_nb._units import size
 from tfprof_nb.api.session import Capture
-from tfprof_nb.capture.kept_runs import describe_run, keep_newest, logdir_of, shown_path
+from tfprof_nb.capture.run_folder import describe_run, keep_newest, logdir_of, shown_path
 from tfprof_nb.notebook.live import Live
 from tfprof_nb.profiles import Profile
 from tfprof_nb.results import run_folder, run_folders_in_use

@@ -1,7 +1,4 @@
-"""Where the bars of a chart stand and how high they are, the same in SVG and bqplot.
-
-In: numbers. Out: numbers.
-"""
+"""Where the bars of a chart stand and how high they are, the same in SVG and bqplot."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

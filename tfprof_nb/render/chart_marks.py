@@ -122,7 +122,6 @@ def _wide(px: float, scales: Scales) -> float:
 
 
 def _label(written: list[tuple[float, str]], y: float, scales: Scales) -> bqplot.Label:
-    """Write texts above the bars."""
     return bqplot.Label(
         x=np.array([at for at, _ in written]),
         y=np.full(len(written), y),

@@ -17,9 +17,9 @@ from tfprof_nb._arrays import Floats
 from tfprof_nb._units import cell
 from tfprof_nb.render import chart_marks
 from tfprof_nb.render.bar_layout import PALE, bar_axis, bar_names, bar_width, cut_off, stack
+from tfprof_nb.render.browser_widgets import ReadoutWidget
 from tfprof_nb.render.panels import Bars, Lines, Series, StackedBars
 from tfprof_nb.render.readout import readout, used
-from tfprof_nb.render.readout_widget import ReadoutWidget
 from tfprof_nb.render.short_names import short_names
 from tfprof_nb.render.thinning import thin_bars, thin_lines
 from tfprof_nb.render.ticks import ticks, ticks_of, whole_ticks
@@ -158,7 +158,6 @@ def _line(panel: Lines, k: int, x: Floats, y: Floats, scales: Scales) -> bqplot.
 
 
 def _percent_line(curve: Series, x: Floats, scales: Scales, *, held: bool) -> bqplot.Lines:
-    """Return a line that has an axis of its own."""
     return bqplot.Lines(
         x=x,
         y=np.nan_to_num(np.asarray(curve.values, dtype=np.float64)),

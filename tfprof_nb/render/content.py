@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tfprof_nb.render import display, notebook_cells
+from tfprof_nb.render import display
 from tfprof_nb.render.panels import Panel
 from tfprof_nb.render.report import framed_report
 from tfprof_nb.render.text import text_view
@@ -45,7 +46,7 @@ class Content:
             display.show_static(self.title, self.panels, place)
         else:
             view = self.view()
-            notebook_cells.shows(view)
+            shows(view)
             view.show(place)
 
     def _ipython_display_(self, **_: Any) -> None:
@@ -56,3 +57,30 @@ class Content:
 
     def __str__(self) -> str:
         return text_view(self.title, self.in_text() if self.in_text else self.panels)
+
+
+# By the notebook cell's id: the id of the message that ran it last, and the views of that run.
+_shown: dict[str, tuple[str, list[View]]] = {}
+
+
+def shows(view: View) -> None:
+    """Record a view of the running notebook cell, and close the views of the cell's last run.
+
+    Only for views that nobody else can hold and show again. Does nothing if the front end sends no ids of cells.
+    """
+    cell, run = _running()
+    if not cell:
+        return
+    last_run, views = _shown.get(cell, (run, []))
+    earlier = views if run != last_run else []
+    _shown[cell] = run, [*views[len(earlier) :], view]
+    for replaced in earlier:
+        replaced.close_unseen()
+
+
+def _running() -> tuple[str, str]:
+    """Return the ids of the running notebook cell and of the message that runs it; empty if unknown."""
+    ipython = sys.modules.get("IPython")
+    shell: Any = ipython.get_ipython() if ipython else None
+    request = shell.get_parent() if hasattr(shell, "get_parent") else {}
+    return request.get("metadata", {}).get("cellId", ""), request.get("header", {}).get("msg_id", "")

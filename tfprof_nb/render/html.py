@@ -4,6 +4,7 @@ In: panels. Out: HTML that JupyterLab, GitHub, nbviewer and nbconvert show alike
 script needs to make it as lively as the widgets.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,10 +18,8 @@ from markupsafe import Markup
 from tfprof_nb._units import count, shorten
 from tfprof_nb.render import answer
 from tfprof_nb.render.chain import chain, is_chain
-from tfprof_nb.render.choice import choice
-from tfprof_nb.render.embedded_chart import embedded_chart
-from tfprof_nb.render.flame_boxes import embedded_flame
-from tfprof_nb.render.markup import Attribute, element, join, limited, tag, with_code
+from tfprof_nb.render.embedded import embedded_chart, embedded_flame, embedded_table, embedded_timeline
+from tfprof_nb.render.markup import Attribute, base64_of, element, join, limited, tag, with_code
 from tfprof_nb.render.panels import (
     Bars,
     Beside,
@@ -51,14 +50,14 @@ from tfprof_nb.render.svg import heat_map as svg_heat_map
 from tfprof_nb.render.svg import lines as svg_lines
 from tfprof_nb.render.svg import network as svg_network
 from tfprof_nb.render.svg.picture import data_uri
-from tfprof_nb.render.table.embedded import embedded_table
 from tfprof_nb.render.table.html import html_table
 from tfprof_nb.render.theme import BLUE, ORANGE
 from tfprof_nb.render.thinning import MAX_BARS
-from tfprof_nb.render.timeline.embedded import embedded_timeline
 
 _OWN_STYLE = re.compile(r'<svg[^>]* style="([^"]*)"')
 _TIMELINE_BYTES, _CHOSEN_TIMELINE_BYTES = 1_000_000, 100_000
+# Of pages behind the first of a menu or slider in a report, those of more characters together are left out.
+_MAX_CHARACTERS, _MAX_PAGES = 2_000_000, 200
 _NOTE_STYLES = {
     "answer": ("font-size:20px;line-height:1.3;font-weight:600;margin:2px 0 6px", ""),
     "advice": ("font-size:14px;line-height:1.45;margin:0 0 8px", "→ "),
@@ -173,8 +172,7 @@ def draw(panel: Panel, detail: Detail = Detail()) -> Markup:
 def blocks_of(panel: Panel, detail: Detail) -> list[tuple[str, Markup]]:
     """Return name and HTML of each page of a panel, or of the panel itself."""
     if isinstance(panel, Tabs) and detail.scripted:
-        draw_page = _section if panel.kind == "tabs" and panel.shown is None else _chosen
-        return [(panel.label, choice(panel, partial(draw_page, detail=detail), _others))]
+        return [(panel.label, _choice(panel, detail))]
     if isinstance(panel, Tabs):
         shown = panel.tabs[: panel.shown]
         groups = [(name, list(tabs)) for name, tabs in groupby(shown, key=lambda tab: tab.group or tab.name)]
@@ -186,7 +184,40 @@ def blocks_of(panel: Panel, detail: Detail) -> list[tuple[str, Markup]]:
     return [(name, draw(panel, detail))]
 
 
-def _section(tab: Tab, _: int, detail: Detail) -> Markup:
+def _choice(tabs: Tabs, detail: Detail) -> Markup:
+    """Draw pages, folded, of which a report's script shows the chosen one; without it tabs are open, others unfold."""
+    in_tabs = tabs.kind == "tabs" and tabs.shown is None
+    pages = [_section(tab, detail) for tab in tabs.tabs] if in_tabs else _as_many_as_fit(tabs, detail)
+    names = [tab.name for tab in tabs.tabs]
+    groups = [tab.group or tab.name for tab in tabs.tabs] if in_tabs else []
+    shown = [shorten(name, 200) for name in names[: len(pages)]]
+    data = {"names": shown, "groups": groups, "kind": tabs.kind, "label": tabs.label}
+    folded = [
+        _folded(name, page, open=in_tabs or k == 0) for k, (name, page) in enumerate(zip(shown, pages, strict=True))
+    ]
+    left_out = [_others(tabs.label, names[len(pages) :])] if len(pages) < len(names) else []
+    packed = base64_of(json.dumps(data).encode())
+    script = element("script", packed, type="application/json", class_="tfp-choice-data")
+    return element("div", script, *folded, *left_out, class_="tfp-choice")
+
+
+def _as_many_as_fit(tabs: Tabs, detail: Detail) -> list[Markup]:
+    pages, characters = [], 0
+    for k, tab in enumerate(tabs.tabs[:_MAX_PAGES]):
+        page = _chosen(tab, k, detail)
+        characters += len(page) if k else 0
+        if characters > _MAX_CHARACTERS:
+            break
+        pages.append(page)
+    return pages
+
+
+def _folded(name: str, page: Markup, *, open: bool) -> Markup:  # noqa: A002 - as in HTML
+    summary = element("summary", name, style="font-weight:600;cursor:pointer")
+    return element("details", summary, page, open=open or None, style="margin:6px 0")
+
+
+def _section(tab: Tab, detail: Detail) -> Markup:
     """Draw a page of a report, which links lead to."""
     return element("section", *(draw(panel, detail) for panel in tab.open()), id=_anchor(tab.name, detail))
 
@@ -304,9 +335,7 @@ def _group(tabs: Tabs, name: str, pages: Sequence[Tab], detail: Detail, first: b
     if tabs.kind != "tabs" and first:
         return element("div", element("b", f"{limited(tabs.label)}: {limited(name)}"), style="margin:6px 0") + bodies[0]
     heads = [element("div", limited(tab.name), style=_HEADING) for tab in pages] if len(pages) > 1 else [Markup()]
-    summary = element("summary", limited(name), style="font-weight:600;cursor:pointer")
-    body = join(head + part for head, part in zip(heads, bodies, strict=True))
-    return element("details", summary, body, open=first or None, style="margin:6px 0")
+    return _folded(limited(name), join(head + part for head, part in zip(heads, bodies, strict=True)), open=first)
 
 
 def _image(svg: Markup) -> Markup:

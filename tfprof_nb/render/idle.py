@@ -21,8 +21,6 @@ class _CellBegan(BaseException):
 
 
 class _Idle:
-    """The work, and the thread that does it."""
-
     def __init__(self) -> None:
         self._work: deque[tuple[Callable[[], None], contextvars.Context]] = deque()
         self._thread: threading.Thread | None = None

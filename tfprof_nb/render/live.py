@@ -50,7 +50,6 @@ def _chart(bars: Sequence[tuple[float, float]], typical: float) -> Markup:
 
 
 def _bars(heights: Iterable[int]) -> str:
-    """Return the path of bars."""
     return "".join([f"M{_BAR_PX * k} {_HEIGHT_PX}v-{px}h{_BAR_PX - 1}v{px}z" for k, px in enumerate(heights)])
 
 

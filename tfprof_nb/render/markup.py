@@ -1,7 +1,4 @@
-"""HTML and SVG elements as `markupsafe.Markup`: whatever is not markup yet is escaped, as its type says.
-
-In: names of elements, attributes, text and markup. Out: markup.
-"""
+"""HTML and SVG elements as `markupsafe.Markup`: whatever is not markup yet is escaped, as its type says."""
 
 import base64
 import json

@@ -1,7 +1,4 @@
-"""The vocabulary of drawing: what a view can show. Panels are plain data, which HTML, text and widgets draw.
-
-In: numbers and text that views took from results. Out: panels.
-"""
+"""The vocabulary of drawing: what a view can show. Panels are plain data, which HTML, text and widgets draw."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A report as one HTML file that needs no other files.
-
-In: a title and panels. Out: a whole HTML document.
-"""
+"""A report as one HTML file that needs no other files."""
 
 from collections.abc import Sequence
 

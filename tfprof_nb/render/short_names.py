@@ -1,7 +1,4 @@
-"""Short forms of names that slashes divide: cut at slashes, and different for different names.
-
-In: names. Out: texts of at most a given length.
-"""
+"""Short forms of names that slashes divide: cut at slashes, and different for different names."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

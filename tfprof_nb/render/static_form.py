@@ -1,7 +1,4 @@
-"""The static form of a view: panels as HTML of a limited size, for the output of a notebook cell.
-
-In: a title and panels. Out: HTML without script.
-"""
+"""The static form of a view: panels as HTML of a limited size, for the output of a notebook cell."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

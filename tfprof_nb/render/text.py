@@ -1,7 +1,4 @@
-"""Panels as text, for terminals and ``print``: aligned tables, bars of block characters.
-
-In: panels. Out: lines of at most 100 columns.
-"""
+"""Panels as text, for terminals and ``print``: aligned tables, bars of block characters."""
 
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -13,7 +10,6 @@ from tfprof_nb._arrays import Floats
 from tfprof_nb._units import cell, duration, number, percent, printable, shorten
 from tfprof_nb.render.bar_layout import stack
 from tfprof_nb.render.diff import diff
-from tfprof_nb.render.legend import counted, means
 from tfprof_nb.render.panels import (
     Bars,
     Beside,
@@ -37,6 +33,7 @@ from tfprof_nb.render.panels import (
     Tabs,
     Timeline,
 )
+from tfprof_nb.render.readout import counted, means
 from tfprof_nb.render.short_names import short_names
 from tfprof_nb.render.svg.heat_map import reduced, shaded
 from tfprof_nb.render.table.text import text_table

@@ -1,7 +1,4 @@
-"""How charts with more bars or points than fit are thinned out: bars to their means, lines to their peaks.
-
-In: panels and frames. Out: the same with fewer values.
-"""
+"""How charts with more bars or points than fit are thinned out: bars to their means, lines to their peaks."""
 
 from dataclasses import replace
 

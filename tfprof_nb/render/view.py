@@ -1,7 +1,4 @@
-"""A view: a title and panels, shown as widgets, static HTML or text, depending on the place.
-
-In: panels. Out: an ipywidget that displays itself, and the other two forms on request.
-"""
+"""A view: a title and panels, shown as widgets, static HTML or text, depending on the place."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -11,7 +8,7 @@ import ipywidgets
 import traitlets
 
 from tfprof_nb.render import display
-from tfprof_nb.render.head_widget import HeadWidget
+from tfprof_nb.render.browser_widgets import HeadWidget
 from tfprof_nb.render.idle import when_idle
 from tfprof_nb.render.panels import Note, Panel
 from tfprof_nb.render.report import framed_report

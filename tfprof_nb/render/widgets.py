@@ -13,8 +13,7 @@ import traitlets
 from markupsafe import Markup
 
 from tfprof_nb.render import charts
-from tfprof_nb.render.change_widget import ChangeWidget
-from tfprof_nb.render.flame_widget import FlameWidget
+from tfprof_nb.render.browser_widgets import ChangeWidget, FlameWidget, TableWidget, TabsWidget, TraceWidget
 from tfprof_nb.render.html import Detail, chart_svg, draw, network, titled
 from tfprof_nb.render.idle import someone_waits
 from tfprof_nb.render.markup import element
@@ -38,9 +37,6 @@ from tfprof_nb.render.panels import (
 )
 from tfprof_nb.render.selection import Selection
 from tfprof_nb.render.table.format import columns_of, flat
-from tfprof_nb.render.table.widget import TableWidget
-from tfprof_nb.render.tabs_widget import TabsWidget
-from tfprof_nb.render.timeline.widget import TraceWidget
 from tfprof_nb.render.widget_tree import close_all, whole
 
 _LIVE = Detail(links="buttons")

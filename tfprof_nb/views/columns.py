@@ -8,9 +8,9 @@ from tfprof_nb.render.panels import Column
 OP = "op_name"
 
 
-def op_column(header: str = "op", meaning: str = "") -> Column:
+def op_column(meaning: str = "") -> Column:
     """Return the column of op names; names that are too long lose first the function calls that they begin with."""
-    return Column(OP, header, "code", meaning=meaning, path=True, trim=without_calls)
+    return Column(OP, "op", "code", meaning=meaning, path=True, trim=without_calls)
 
 
 def time_unit(ms: float) -> tuple[_units.Kind, str, float]:

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
+from tfprof_nb.analysis.compare.between_runs import MIN_VALUES
 from tfprof_nb.analysis.compare.compare import BETWEEN, DURATION, OUTSIDE, TIME, Comparison
 from tfprof_nb.analysis.compare.headline import CAPTURE
-from tfprof_nb.analysis.compare.mann_whitney import MIN_VALUES
 from tfprof_nb.render import theme
 from tfprof_nb.render.panels import Bars, Column, Lines, Note, Panel, Part, Series, Table
 from tfprof_nb.views.categories import STEP_CATEGORIES, STEP_LABELS, Category
@@ -206,7 +206,6 @@ def _pair(part: Category, before: float, after: float) -> tuple[Part, Part]:
 
 
 def _runs(compared: Comparison) -> list[Panel]:
-    """Draw each run, if there are several."""
     sides = [compared.runs.loc[compared.runs["side"] == side, "time_ms"].to_numpy(np.float64) for side in _SIDES]
     most = max(map(len, sides))
     if most < 2:

@@ -4,7 +4,7 @@ import { inflate } from "../lib/inflate";
 import { bytesOf, drawEmbedded, PageModel } from "../lib/page";
 import type { Traits } from "./index";
 
-/** Draws what render/flame_widget.py writes: JSON compressed with zlib. */
+/** Draws what render/embedded.py writes: JSON compressed with zlib. */
 async function draw(flame: Widget<Traits>, data: HTMLScriptElement, el: HTMLElement): Promise<void> {
   const text = new TextDecoder().decode(await inflate([bytesOf(data.text)]));
   flame.render({ model: new PageModel<Traits>(JSON.parse(text)), el });

@@ -5,7 +5,7 @@ import { inflate } from "../lib/inflate";
 import { bytesOf, drawEmbedded, PageModel } from "../lib/page";
 import type { Traits } from "./index";
 
-/** What render/embedded_chart.py writes: JSON compressed with zlib. */
+/** What render/embedded.py writes: JSON compressed with zlib. */
 type Embedded = Omit<Traits, "chart" | "selected"> & { rows: boolean };
 
 let count = 0;

@@ -4,7 +4,7 @@ import { inflate } from "../lib/inflate";
 import { bytesOf, drawEmbedded, PageModel } from "../lib/page";
 import type { Traits } from "./index";
 
-/** What render/table/embedded.py writes: JSON compressed with zlib, columns of floats in base64. */
+/** What render/embedded.py writes: JSON compressed with zlib, columns of floats in base64. */
 type Embedded = Omit<Traits, "buffers" | "depths"> & { buffers: string[]; depths: string };
 
 async function draw(table: Widget<Traits>, data: HTMLScriptElement, el: HTMLElement): Promise<void> {

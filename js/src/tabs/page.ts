@@ -5,7 +5,7 @@ import type { Traits } from "./index";
 import { paneClass } from "./panes";
 import "./page.css";
 
-/** What render/choice.py writes: JSON in base64. */
+/** What render/html.py writes: JSON in base64. */
 type Embedded = Pick<Traits, "names" | "groups" | "kind" | "label">;
 
 let count = 0;

@@ -4,7 +4,7 @@ import { inflate } from "../lib/inflate";
 import { bytesOf, drawEmbedded, followTargets, PageModel } from "../lib/page";
 import type { Traits } from "./traits";
 
-/** What render/timeline/html.py writes. Both are base64; the header is JSON compressed with zlib. */
+/** What render/embedded.py writes. Both are base64; the header is JSON compressed with zlib. */
 interface Embedded {
   header: string;
   payload: string;

@@ -10,7 +10,7 @@ from tfprof_nb.analysis.advice.checked_change import checked, checked_change
 from tfprof_nb.analysis.advice.rule import Finding
 from tfprof_nb.analysis.source.changed_text import changed_text
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.decode.sections.names import NameObject, Names
+from tfprof_nb.decode.sections.cell import NameObject, Names
 
 RETURN = "def on_epoch_end(self, epoch, logs=None):\n    if epoch % 5:\n        return"
 TRACED = "@tf.function\ndef step(x):"

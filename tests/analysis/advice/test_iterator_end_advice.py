@@ -6,7 +6,7 @@ import tfprof_nb as tp
 from builders import XSpace
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.untuned import untuned
-from tfprof_nb.decode.sections.names import NameObject, Names
+from tfprof_nb.decode.sections.cell import NameObject, Names
 from tfprof_nb.formats.marks import ITERATOR_END, OPS_END
 
 FINDING = "The program waits for old iterators of tf.data to end"

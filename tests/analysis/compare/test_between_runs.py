@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 
-from tfprof_nb.analysis.compare.between_runs import chance, ratio, ratio_interval, took_turns
-from tfprof_nb.analysis.compare.paired import _quantile, _within, paired_p_value
+from tfprof_nb.analysis.compare.between_runs import (
+    _quantile,
+    _within,
+    chance,
+    paired_p_value,
+    ratio,
+    ratio_interval,
+    took_turns,
+)
 
 ONES = np.ones(5)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tfprof_nb.analysis.compare.mann_whitney import p_value
+from tfprof_nb.analysis.compare.between_runs import p_value
 
 # R's airquality: ozone in May and in August, which has ties. `wilcox.test` prints W = 127.5, p-value = 0.0001208.
 MAY = [41, 36, 12, 18, 28, 23, 19, 8, 7, 16, 11, 14, 18, 14, 34, 6, 30, 11, 1, 11, 4, 32, 23, 45, 115, 37]

@@ -6,8 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from tfprof_nb.analysis.graph.from_graph_section import from_graph_section
-from tfprof_nb.analysis.graph.from_session import with_runs
+from tfprof_nb.analysis.graph.from_session import from_graph_section, with_runs
 from tfprof_nb.analysis.graph.graph import graph
 from tfprof_nb.capture.session_graph import describe_graph
 from tfprof_nb.decode.run_metadata import executed_nodes, parse_run_metadata

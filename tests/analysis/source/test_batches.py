@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tfprof_nb.analysis.source.batches import takes_batches
+from tfprof_nb.analysis.source.mapped import takes_batches
 
 ROWS = """def parse(line):
     "Read a row."

@@ -1,7 +1,7 @@
 """Which condition lets a line run only every few times."""
 
+from tfprof_nb.analysis.advice.rules.python._time import guard_of
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.guards import guard_of
 
 
 def test_the_condition_that_a_line_runs_under():

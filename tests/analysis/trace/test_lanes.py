@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfprof_nb.analysis.events.nesting import nest
-from tfprof_nb.analysis.trace.lanes import lane_depths
+from tfprof_nb.analysis.trace.layout import lane_depths
 
 EVENTS = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 40), st.integers(0, 20)), max_size=40)
 

@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 
 from tfprof_nb.analysis.events.names import without_calls
+from tfprof_nb.render.browser_widgets import TableWidget
 from tfprof_nb.render.panels import Column
-from tfprof_nb.render.table.widget import TableWidget
 
 
 def sent(frame, *columns):

@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from tfprof_nb.render.timeline.embedded import embedded_timeline
+from tfprof_nb.render.embedded import embedded_timeline
 
 
 class Source:

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tfprof_nb.render import browser_widgets
+from tfprof_nb.render.browser_widgets import TraceWidget
 from tfprof_nb.render.bundle import bundle
-from tfprof_nb.render.timeline import widget as timeline_widget
-from tfprof_nb.render.timeline.widget import TraceWidget
 
 
 class Source:
@@ -55,7 +55,7 @@ def answers(monkeypatch):
 
 
 def test_the_payload_travels_in_parts(monkeypatch):
-    monkeypatch.setattr(timeline_widget, "CHUNK_BYTES", 4)
+    monkeypatch.setattr(browser_widgets, "CHUNK_BYTES", 4)
     widget = TraceWidget(Source())
     assert [len(part) for part in widget.payload] == [4, 4, 2]
     assert b"".join(widget.payload) == bytes(range(10))

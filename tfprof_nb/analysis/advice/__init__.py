@@ -4,6 +4,7 @@ Here is what modules of rules use: what they are given, what they declare and yi
 """
 
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import at, in_code, quoted
 from tfprof_nb.analysis.advice.rule import (
     IN_TENSORFLOW,
     TRACING_MS,
@@ -18,7 +19,6 @@ from tfprof_nb.analysis.advice.rule import (
     Rule,
     Severity,
 )
-from tfprof_nb.analysis.advice.wording import at, in_code, quoted
 
 __all__ = [
     "IN_TENSORFLOW",

@@ -24,7 +24,7 @@ from tfprof_nb.analysis.source.source import SourceLines, no_source
 from tfprof_nb.analysis.step_ops.step_ops import StepOps, no_step_ops
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.tf_data.tf_data import TfData
-from tfprof_nb.decode.sections.versions import Gpus
+from tfprof_nb.decode.sections.machine import Gpus
 
 _NEARLY_ALL, _THE_TIME = 0.75, "the time"
 _TIME_OF = {"steps": "the steps' time", "training": "the time from the first step to the last", "cell": _THE_TIME}

@@ -1,8 +1,9 @@
-"""What the catalogue makes of a rule's cases: findings, with their severity and the range of their gain."""
+"""What the catalogue makes of a rule's cases: findings, with their severity and gain, and how they name places."""
 
 import math
 from dataclasses import replace
 
+from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
 from tfprof_nb.analysis.advice.rule import Case, Finding, Rule, Severity
 
@@ -104,3 +105,30 @@ def with_first_call(evidence: Evidence, finding: Finding, once_ms: float) -> Fin
 def severity_of(percent: float, moderate: float, high: float) -> Severity:
     """Return the severity of a share, given the bounds of a moderate and of a high one."""
     return "high" if percent >= high else "medium" if percent >= moderate else "info"
+
+
+def at(place: str) -> str:
+    """Return a place behind what is there; empty for an unknown one.
+
+    Examples
+    --------
+    >>> at("In[1] line 3"), at("")
+    (' (In[1] line 3)', '')
+    """
+    return f" ({place})" if place else ""
+
+
+def quoted(code: str, width: int = 80) -> str:
+    """Return code as a finding shows it, shortened.
+
+    Examples
+    --------
+    >>> quoted("x = 1")
+    '`x = 1`'
+    """
+    return f"`{_units.shorten(code, width)}`"
+
+
+def in_code(place: str, code: str) -> str:
+    """Name a line by its code and place, or by its place alone."""
+    return f"{quoted(code)} ({place})" if code else f"The line at {place}"

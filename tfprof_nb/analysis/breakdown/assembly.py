@@ -242,16 +242,12 @@ class Assembly:
             self._tree.nodes[node].count = self._hits[node]
 
     def _count_steps(self) -> None:
-        """Count steps and calls of callbacks."""
         tree = self._tree
         for events in (self._step, self._callback):
             pairs = pd.DataFrame({"owner": self._owner, "event": events})[events >= 0].drop_duplicates()
-            for owner, event in pairs.itertuples(index=False):
-                node = self._owners[owner]
-                kind = tree.nodes[node].kind
-                if (events is self._callback and kind == "callback") or (events is self._step and kind == "step"):
-                    tree.nodes[node].count += 1
-                del event
+            for owner in pairs["owner"]:
+                node = tree.nodes[self._owners[owner]]
+                node.count += node.kind == ("callback" if events is self._callback else "step")
 
     # What each piece is given to
 
@@ -259,14 +255,8 @@ class Assembly:
         """Give the time of Python to the user's lines, and what TensorFlow does for calls with names to these."""
         code, length = self._code, self._pieces.length_ps
         rows = np.append(code.code, -1)[self._sample]
-        kinds = (
-            np.append(code.codes["kind"].to_numpy(dtype=object), "")[rows]
-            if len(code.codes)
-            else np.full(len(rows), "")
-        )
-        whole = (
-            np.append(code.codes["whole"].to_numpy(bool), False)[rows] if len(code.codes) else np.zeros(len(rows), bool)
-        )
+        kinds = np.append(code.codes["kind"].to_numpy(dtype=object), "")[rows]
+        whole = np.append(code.codes["whole"].to_numpy(bool), False)[rows]
         inside, piece_of = self._sampled_piece >= 0, np.maximum(self._sampled_piece, 0)
         # The nearest sample may be of the reading or writing of a file that follows: that tells of no other owner.
         sampled_owner = np.append(np.where(inside, self._owner[piece_of], -1), -1)[self._sample]
@@ -596,7 +586,5 @@ def _short(place: str) -> str:
 
 def _numbered(number: Int64, name: Callable[[int], str]) -> tuple[Int64, list[str]]:
     """Return per entry the place of its group, and the groups' names, which ``name`` gives for their first entries."""
-    group, distinct = pd.factorize(number)
-    first = np.zeros(len(distinct), dtype=np.int64)
-    first[group[::-1]] = np.arange(len(group))[::-1]
-    return group.astype(np.int64), [name(int(one)) for one in first]
+    first = np.flatnonzero(~pd.Series(number).duplicated())
+    return pd.factorize(number)[0].astype(np.int64), [name(int(one)) for one in first]

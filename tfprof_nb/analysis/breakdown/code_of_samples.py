@@ -132,8 +132,8 @@ def _codes(stacks: PythonStacks, frames: Frames, keras_itself: str) -> pd.DataFr
     of_library = ~frames.users & np.isin(frames.library, (KERAS, TENSORFLOW))
     place = np.append(np.array(frames.place, dtype=object), "")
     users = frames.users
-    loads, saves = (_outermost(of_library & np.isin(short, names), stacks, count) for names in (_LOADING, _SAVING))
-    calls = _outermost(of_library & np.isin(short, _KERAS_CALLS) & (frames.library == KERAS), stacks, count)
+    loads, saves = (_chosen_frames(of_library & np.isin(short, names), stacks, count) for names in (_LOADING, _SAVING))
+    calls = _chosen_frames(of_library & np.isin(short, _KERAS_CALLS) & (frames.library == KERAS), stacks, count)
     innermost = _first_of(users, np.zeros(count, dtype=np.int64), frames.start)
     kind = np.where(innermost >= 0, "python", "unexplained").astype(object)
     library, call = lines["library"].to_numpy(dtype=object), lines["call"].to_numpy(dtype=object)
@@ -147,7 +147,7 @@ def _codes(stacks: PythonStacks, frames: Frames, keras_itself: str) -> pd.DataFr
     name[np.isin(called, _KERAS_CALLS) & keras] = keras_itself
     sessions = frames.library == TENSORFLOW
     sessions &= np.array([str(one) in _SESSION_CALLS for one in short], dtype=bool) & _in_sessions(stacks)
-    within = _innermost(sessions, stacks, count)
+    within = _chosen_frames(sessions, stacks, count, innermost=True)
     inside = within >= 0
     kind[inside] = "session"
     name[inside] = [_SESSION_CALLS[str(one)] for one in short[within[inside]]]
@@ -165,19 +165,11 @@ def _codes(stacks: PythonStacks, frames: Frames, keras_itself: str) -> pd.DataFr
     return pd.DataFrame({"kind": kind, "name": name, "place": at, "whole": whole, "call_place": call_place})
 
 
-def _outermost(chosen: Bools, stacks: PythonStacks, count: int) -> Int64:
-    """Return the outermost chosen frame of each stack, -1 for none; frames stand innermost first."""
+def _chosen_frames(chosen: Bools, stacks: PythonStacks, count: int, *, innermost: bool = False) -> Int64:
+    """Return the outermost (or innermost) chosen frame of each stack, -1 for none; frames stand innermost first."""
     found = np.full(count, -1, dtype=np.int64)
-    frames = np.flatnonzero(chosen)
+    frames = np.flatnonzero(chosen)[:: -1 if innermost else 1]
     found[stacks.frame_stack[frames]] = frames  # the last of a stack counts
-    return found
-
-
-def _innermost(chosen: Bools, stacks: PythonStacks, count: int) -> Int64:
-    """Return the innermost chosen frame of each stack, -1 for none."""
-    found = np.full(count, -1, dtype=np.int64)
-    frames = np.flatnonzero(chosen)[::-1]
-    found[stacks.frame_stack[frames]] = frames
     return found
 
 

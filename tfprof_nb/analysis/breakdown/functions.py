@@ -194,9 +194,8 @@ def _parts(forest: Forest, graphs: Graphs, events: Int64) -> tuple[Int64, list[P
     """Return the part of the model that each op belongs to, as a place among the parts."""
     labels = forest.once(label_all_ops)
     node, code = forest.once(graph_nodes, graphs)[events], labels.code[events].astype(np.int64)
-    number, distinct = pd.factorize(node * (len(labels.op_type) + 1) + code)  # few of them differ
-    first = np.zeros(len(distinct), dtype=np.int64)
-    first[number[::-1]] = np.arange(len(number))[::-1]
+    number, _ = pd.factorize(node * (len(labels.op_type) + 1) + code)  # few of them differ
+    first = np.flatnonzero(~pd.Series(number).duplicated())
     op_type = np.append(labels.op_type, _FETCHES[0])  # the last: of the wait for a batch, which is no op's event
     none = np.full(1, -1, dtype=np.int64)
     layer, part = graphs.once(owners) if len(graphs.nodes) else (none[:0], none[:0])

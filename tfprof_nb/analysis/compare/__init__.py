@@ -1,5 +1,5 @@
 """Two profiles: ``compare`` is the result.
 
-``work`` says whether both did the same work, ``renumbered`` pairs ops that changed their numbers, ``mann_whitney``
+``work`` says whether both did the same work, ``renumbered`` pairs ops that changed their numbers, ``between_runs``
 tells a difference from chance.
 """

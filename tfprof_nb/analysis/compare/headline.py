@@ -11,8 +11,7 @@ from typing import Literal
 import numpy as np
 
 from tfprof_nb._arrays import Floats
-from tfprof_nb.analysis.compare.between_runs import chance, ratio, ratio_interval
-from tfprof_nb.analysis.compare.mann_whitney import MIN_VALUES, SIGNIFICANCE
+from tfprof_nb.analysis.compare.between_runs import MIN_VALUES, SIGNIFICANCE, chance, ratio, ratio_interval
 from tfprof_nb.analysis.compare.pace import UNITS, Pace
 
 Verdict = Literal["faster", "slower", "no difference", "too small to tell"]

@@ -13,7 +13,7 @@ from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.analysis.events.intervals import newly_covered
 from tfprof_nb.analysis.events.removals import removals
-from tfprof_nb.analysis.step_ops.batch import batch_size_of
+from tfprof_nb.analysis.step_ops.shapes import batch_size_of
 from tfprof_nb.analysis.steps.activities import tracing_spans
 from tfprof_nb.analysis.steps.breakdown import PARTS
 from tfprof_nb.analysis.steps.groups import Grouping

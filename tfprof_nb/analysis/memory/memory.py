@@ -184,7 +184,6 @@ def _with_process(recorded: Memory, samples: pd.DataFrame, name_host: bool) -> M
 
 
 def _summary(allocators: pd.DataFrame) -> dict[str, Any]:
-    """Return each allocator's figures by its name."""
     known = allocators.astype(object).where(allocators.notna(), None)
     figures = (dict(zip(known.columns, row, strict=True)) for row in known.to_numpy().tolist())
     return dict(zip(known.index.astype(str), figures, strict=True))

@@ -105,7 +105,6 @@ def ops(forests: Sequence[Forest], graphs: Sequence[Graphs] = (), groupings: Seq
 
 
 def _missing(table: pd.DataFrame, forests: Sequence[Forest]) -> list[str]:
-    """Say why a side has no ops."""
     ran = set(table["side"])
     texts = _NO_OPS | ({"host": _NO_HOST_OPS_OF_JAX} if forests and forests[0].once(framework) == "jax" and ran else {})
     return [texts[side] for side in SIDES if side not in ran]

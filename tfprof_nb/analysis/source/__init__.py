@@ -4,7 +4,7 @@
 ``gradients`` (the forward node of each gradient).
 
 ``code`` has what stands where in the program's text. Files beside it answer one question each about that text, in
-functions that take the code: ``loops`` and ``calls`` what these do, ``uses`` what a statement is for, ``guards`` what
-lets code run every few times, ``traceable`` what keeps a function from being a graph, ``pipelines`` and ``mapped`` how
-a dataset is made and what its map calls.
+functions that take the code: ``loops`` and ``calls`` what these do, ``uses`` what a statement is for,
+``traceable`` what keeps a function from being a graph, ``pipelines`` and ``mapped`` how a dataset is made and what its
+map calls.
 """

@@ -67,15 +67,8 @@ def cached_behind(code: Code, file: str, line: int) -> CachedBehind | None:
     return CachedBehind(statement.lineno, change, [" ".join(raw[slice(*place)].decode().split()) for place in at])
 
 
-class BatchedBefore(NamedTuple):
-    """The line where a statement begins, and its code with a map behind the batch."""
-
-    line: int
-    change: str
-
-
-def batched_before(code: Code, file: str, line: int) -> BatchedBefore | None:
-    r"""Return the statement of the map at a line with the map behind the batch that follows.
+def batched_before(code: Code, file: str, line: int) -> tuple[int, str] | None:
+    r"""Return the line where the statement of the map at a line begins, and it with the map behind the batch.
 
     None if anything but a shuffle or a repeat stands between the two.
 
@@ -83,7 +76,7 @@ def batched_before(code: Code, file: str, line: int) -> BatchedBefore | None:
     --------
     >>> text = "ds = files.map(read).shuffle(9).batch(8).prefetch(1)"
     >>> batched_before(Code({"cell": text}), "cell", 1)
-    BatchedBefore(line=1, change='ds = files.shuffle(9).batch(8).map(read).prefetch(1)')
+    (1, 'ds = files.shuffle(9).batch(8).map(read).prefetch(1)')
     """
     statement, text = code.statement(file, line), code.text(file)
     calls = list(calls_in(statement))
@@ -99,7 +92,7 @@ def batched_before(code: Code, file: str, line: int) -> BatchedBefore | None:
     begin = offset(text, statement.lineno, statement.col_offset)
     rest = raw[until : offset(text, statement.end_lineno, statement.end_col_offset)]
     change = b" " * statement.col_offset + raw[begin:start] + raw[end:until] + raw[start:end] + rest
-    return BatchedBefore(statement.lineno, textwrap.dedent(change.decode()))
+    return statement.lineno, textwrap.dedent(change.decode())
 
 
 def kept_batches(code: Code, file: str, dataset: str) -> str:

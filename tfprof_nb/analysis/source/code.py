@@ -16,7 +16,7 @@ from tfprof_nb.analysis.source.syntax import (
     parsed,
     span,
 )
-from tfprof_nb.decode.sections.names import NameObject, Names
+from tfprof_nb.decode.sections.cell import NameObject, Names
 
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 

@@ -1,10 +1,28 @@
-"""What the map of a dataset calls, by the program's text."""
+"""What the map of a dataset calls, and whether it gives the same for a batch, by the program's text.
+
+It does where each op works on every value alone, or along the last axis. What is not known to do so counts as not.
+"""
 
 import ast
+import re
+from collections.abc import Collection
 
-from tfprof_nb.analysis.source.batches import takes_batches
 from tfprof_nb.analysis.source.code import Code
-from tfprof_nb.analysis.source.syntax import assigned_name, calls_in, end_of, first_given, name_of
+from tfprof_nb.analysis.source.syntax import assigned_name, calls_in, end_of, first_given, name_of, names_in
+
+_ELEMENTWISE = re.compile(
+    r"abs|add|add_n|adjust_brightness|adjust_contrast|adjust_gamma|adjust_hue|adjust_saturation|cast|ceil|"
+    r"central_crop|clip_by_value|convert_image_dtype|cos|decode_csv|decode_raw|divide|divide_no_nan|equal|exp|"
+    r"flip_left_right|flip_up_down|floor|greater|greater_equal|grayscale_to_rgb|identity|is_nan|less|less_equal|log|"
+    r"log1p|logical_and|logical_not|logical_or|lower|maximum|minimum|multiply|negative|not_equal|one_hot|ones_like|"
+    r"per_image_standardization|pow|regex_replace|relu|resize|resize_with_crop_or_pad|resize_with_pad|rgb_to_grayscale|"
+    r"round|sigmoid|sign|sin|sqrt|square|strip|subtract|substr|tanh|to_hash_bucket_fast|to_hash_bucket_strong|to_number|"
+    r"upper|where|zeros_like"
+)
+_ALONG_AN_AXIS = re.compile(
+    r"argmax|argmin|concat|cumsum|expand_dims|l2_normalize|log_softmax|reduce_all|reduce_any|reduce_max|reduce_mean|"
+    r"reduce_min|reduce_std|reduce_sum|reduce_variance|softmax|squeeze|stack|unstack"
+)
 
 
 def mapped_name(code: Code, file: str, line: int) -> str:
@@ -93,3 +111,96 @@ def _layers(code: Code) -> set[str]:
         for one in assigned
         if isinstance(one.value, ast.Call) and "layers." in ast.unparse(one.value.func)
     } - {""}
+
+
+def takes_batches(function: ast.FunctionDef | ast.Lambda, layers: Collection[str] = ()) -> bool:
+    """Whether a function of an element gives the same for batches.
+
+    Parameters
+    ----------
+    layers
+        Names of Keras layers, which are made for batches.
+
+    Examples
+    --------
+    >>> takes_batches(ast.parse("lambda x, y: (x / 255.0, y)").body[0].value)
+    True
+    >>> takes_batches(ast.parse("lambda x, y: (x[:6], x * y)").body[0].value)
+    False
+    """
+    parameters = [argument.arg for argument in function.args.args if argument.arg != "self"]
+    made_of = {name: frozenset({name}) for name in parameters}
+    body = [ast.Return(function.body)] if isinstance(function, ast.Lambda) else function.body
+    return all(_keeps_batches(statement, made_of, layers) for statement in body)
+
+
+def _keeps_batches(statement: ast.stmt, made_of: dict[str, frozenset[str]], layers: Collection[str]) -> bool:
+    """Whether a statement does, given of which parameters each name is made; names that it assigns are added."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+        return True
+    if not isinstance(statement, ast.Assign | ast.Return) or statement.value is None:
+        return False
+    values = _results(statement.value)
+    if not all(_is_rowwise(value, made_of, layers) for value in values):
+        return False
+    if isinstance(statement, ast.Assign):
+        used = frozenset().union(*(_used(value, made_of) for value in values))
+        made_of |= dict.fromkeys(names_in(statement, ast.Store), used)
+        return all(isinstance(target, ast.Name | ast.Tuple) for target in statement.targets)
+    return True
+
+
+def _results(value: ast.expr) -> list[ast.expr]:
+    """Return the tensors of a structure."""
+    if isinstance(value, ast.Tuple | ast.List):
+        return [one for part in value.elts for one in _results(part)]
+    if isinstance(value, ast.Dict):
+        return [one for part in value.values for one in _results(part)]
+    return [value]
+
+
+def _is_rowwise(value: ast.expr, made_of: dict[str, frozenset[str]], layers: Collection[str]) -> bool:
+    """Whether an expression treats the rows of a batch alike and apart."""
+    used = _used(value, made_of)
+    if not used or isinstance(value, ast.Name):
+        return True
+    if len(used) > 1:  # whose shapes may differ
+        return False
+    if isinstance(value, ast.BinOp | ast.UnaryOp | ast.Compare):
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.MatMult):
+            return False
+        return all(
+            _is_rowwise(one, made_of, layers) for one in ast.iter_child_nodes(value) if isinstance(one, ast.expr)
+        )
+    if isinstance(value, ast.Subscript):
+        return _is_rowwise(value.value, made_of, layers) and _keeps_first_axis(value.slice)
+    if isinstance(value, ast.Call):
+        given = [one for argument in value.args for one in _results(argument)]
+        given += [keyword.value for keyword in value.keywords]
+        return _takes_rows(value, layers) and all(_is_rowwise(one, made_of, layers) for one in given)
+    return False
+
+
+def _takes_rows(call: ast.Call, layers: Collection[str]) -> bool:
+    name = ast.unparse(call.func)
+    if name in layers:
+        return True
+    root, _, last = name.rpartition(".")
+    if root.partition(".")[0] not in ("tf", "tensorflow"):
+        return False
+    axis = next((keyword.value for keyword in call.keywords if keyword.arg == "axis"), None)
+    if axis is None and _ALONG_AN_AXIS.fullmatch(last) and len(call.args) > 1:
+        axis = call.args[1]
+    last_axis = axis is not None and ast.unparse(axis) == "-1"
+    return bool(_ELEMENTWISE.fullmatch(last) or (_ALONG_AN_AXIS.fullmatch(last) and last_axis))
+
+
+def _keeps_first_axis(index: ast.expr) -> bool:
+    """Whether an index is a key, or counts from the last axis."""
+    first = index.elts[0] if isinstance(index, ast.Tuple) and index.elts else index
+    return isinstance(first, ast.Constant) and (isinstance(first.value, str) or first.value is ...)
+
+
+def _used(value: ast.AST, made_of: dict[str, frozenset[str]]) -> frozenset[str]:
+    names = [node.id for node in ast.walk(value) if isinstance(node, ast.Name)]
+    return frozenset().union(*(made_of.get(name, frozenset()) for name in names))

@@ -10,10 +10,10 @@ import pandas as pd
 from tfprof_nb._arrays import Int64
 from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.events.forest import Forest
-from tfprof_nb.analysis.events.fused_ops import FusedOps
 from tfprof_nb.analysis.events.graph_nodes import graph_nodes
 from tfprof_nb.analysis.events.names import Category
 from tfprof_nb.analysis.events.op_labels import label_all_ops, on_device_timeline
+from tfprof_nb.analysis.ops.flops import FusedOps
 from tfprof_nb.analysis.result import empty_table
 from tfprof_nb.analysis.source.cell_lines import running_lines, unrecorded_factor
 from tfprof_nb.analysis.source.gradients import forward_nodes

@@ -27,7 +27,7 @@ def repeated(code: Code, file: str, line: int, steps: int) -> str:
 
     Examples
     --------
-    >>> from tfprof_nb.decode.sections.names import NameObject, Names
+    >>> from tfprof_nb.decode.sections.cell import NameObject, Names
     >>> kinds = {"net": "model", "ds": "dataset", "x": "array", "y": "array"}
     >>> names = Names("", {("", name): NameObject(kind, kind) for name, kind in kinds.items()})
     >>> def changed(text):

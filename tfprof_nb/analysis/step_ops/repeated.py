@@ -10,7 +10,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Bools
 from tfprof_nb.analysis.source.placed_ops import users_traces
-from tfprof_nb.analysis.step_ops.called import LOOP_ROLES
+from tfprof_nb.analysis.step_ops.step_ops import LOOP_ROLES
 from tfprof_nb.decode.sections.graphs import Graphs
 from tfprof_nb.formats.xspace import DATASET_OPS
 

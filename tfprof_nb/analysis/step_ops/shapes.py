@@ -1,7 +1,7 @@
-"""The shapes of the tensors that nodes take and make, and where a node's values come from."""
+"""The shapes of the tensors that nodes take and make, and where a node's values come from; the size of batches."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -15,6 +15,9 @@ Shape: TypeAlias = "tuple[int, ...]"
 _PASSING = ("Reshape", "Cast", "Identity", "ExpandDims", "Squeeze")
 PRODUCTS = ("MatMul", "BatchMatMulV2", "Einsum")
 _TENSOR = re.compile(r"\w+\[([\d,]*)\]")
+_BATCHED = re.compile(r"\w+\[(\d+)[,\]]")
+_OF_ANY_SIZE = re.compile(r"\w+\[\?[,\]]")
+_DATA = ("IteratorGetNext", "IteratorGetNextSync")
 
 
 def sizes(tensors: str) -> list[Shape]:
@@ -52,3 +55,35 @@ def multiplied(graphs: Graphs, wanted: Bools) -> tuple[Bools, Bools]:
             if wanted[origin]:
                 made[origin] = products[node] = True
     return made, products
+
+
+def batch_size(graphs: Graphs) -> int | None:
+    """Return the size of the batches that steps take, if all of their tensors agree on it."""
+    nodes, functions = graphs.nodes, graphs.functions
+    known = functions.loc[functions["called"].astype(bool), "batch"].dropna()
+    fetched = nodes.loc[nodes["op"].isin(_DATA), "outputs"].astype(str).str.split(";")
+    given = [text for signature in functions["signature"] for _, kind, text in signature if kind == "tensor"]
+    if len(known):
+        return int(known.iloc[0])
+    if any(_OF_ANY_SIZE.match(text) for text in given):  # traced again, for batches of other sizes
+        return None
+    return _common_size([text for outputs in fetched for text in outputs] or given)
+
+
+def batch_size_of(graphs: Graphs, called: Collection[str]) -> int | None:
+    """Return the size of the batches that some functions take, by their names.
+
+    Of several, those whose tensors agree on a size decide: others may take only weights or gradients.
+    """
+    functions = graphs.functions[graphs.functions["name"].isin(called)]
+    known = functions["batch"].dropna()
+    if len(known):
+        return int(known.iloc[0])
+    given = [[text for _, kind, text in signature if kind == "tensor"] for signature in functions["signature"]]
+    sizes = {size for texts in given if (size := _common_size(texts)) is not None}
+    return sizes.pop() if len(sizes) == 1 else batch_size(graphs)
+
+
+def _common_size(tensors: Iterable[str]) -> int | None:
+    sizes = {int(match[1]) for text in tensors if (match := _BATCHED.match(text))}
+    return sizes.pop() if len(sizes) == 1 else None

@@ -29,6 +29,7 @@ T = TypeVar("T")
 _TYPICAL = 3.0
 # Lines with these only train a model: they make none of its ops.
 TRAINING_CALLS = r"\.(?:fit|evaluate|predict|train_on_batch|test_on_batch|predict_on_batch)\("
+LOOP_ROLES = ("body", "cond")
 
 
 class Share(NamedTuple):
@@ -206,3 +207,16 @@ def _with_callees(graphs: Graphs, called: set[str]) -> frozenset[int]:
         if not inner:
             return frozenset(found)
         found |= inner
+
+
+def with_called(graphs: Graphs, own: Bools) -> Bools:
+    """Flag nodes, given by a flag per node, and those of functions that no other nodes call."""
+    calls, function = graphs.calls, graphs.nodes["function"].to_numpy(np.int64)
+    caller = calls["node"].to_numpy(np.int64)
+    flags = own
+    while True:
+        called = set(calls.loc[flags[caller], "function"]) - set(calls.loc[~flags[caller], "function"]) - {-1}
+        more: Bools = flags | np.isin(function, list(called))
+        if (more == flags).all():
+            return flags
+        flags = more

@@ -18,11 +18,10 @@ from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.steps.groups import Grouping
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.analysis.trace.counters import Counter
-from tfprof_nb.analysis.trace.encoding import MAX_UNITS, encode
 from tfprof_nb.analysis.trace.event_names import EventNames
 from tfprof_nb.analysis.trace.flows import Flows
 from tfprof_nb.analysis.trace.layout import COLUMNS, ON_HOST, Layout, lay_out
-from tfprof_nb.analysis.trace.slices import Slices, events_within, merge, slices_of
+from tfprof_nb.analysis.trace.slices import MAX_UNITS, Slices, encode, events_within, merge, slices_of
 from tfprof_nb.analysis.trace.totals import totals
 
 PALETTE_SIZE = 21

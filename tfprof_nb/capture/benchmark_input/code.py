@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from tfprof_nb.capture.benchmark_input.dataset_kinds import inputs_of
 from tfprof_nb.capture.benchmark_input.pipelines import Pipeline
-from tfprof_nb.capture.benchmark_input.sources import inputs_of
 from tfprof_nb.capture.benchmark_input.stages import Function, Stage
 from tfprof_nb.capture.benchmark_input.what_ifs import WhatIf
 from tfprof_nb.capture.tensorflow import tensorflow

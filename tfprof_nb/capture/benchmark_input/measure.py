@@ -9,10 +9,9 @@ from typing import Any
 from tfprof_nb import _units
 from tfprof_nb._errors import TfprofError
 from tfprof_nb._memory import free_bytes
-from tfprof_nb.capture.benchmark_input.copies import Copies
+from tfprof_nb.capture.benchmark_input.copies import BATCHES, Copies, difference, first_batches
 from tfprof_nb.capture.benchmark_input.draws import Draws, Plan, drawn
 from tfprof_nb.capture.benchmark_input.pipelines import Pipeline, pipeline_of
-from tfprof_nb.capture.benchmark_input.same import BATCHES, difference, first_batches
 from tfprof_nb.capture.benchmark_input.stages import with_size
 from tfprof_nb.capture.benchmark_input.trial import Trial, told, tried
 from tfprof_nb.capture.benchmark_input.untouched import untouched

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfprof_nb._errors import TfprofError
-from tfprof_nb.capture.benchmark_input.dataset_kinds import stage_of
-from tfprof_nb.capture.benchmark_input.sources import (
+from tfprof_nb.capture.benchmark_input.dataset_kinds import (
     all_of,
     generator_of,
     has_state,
     inputs_of,
     is_generator,
     source_name,
+    stage_of,
     unwrapped,
 )
 from tfprof_nb.capture.benchmark_input.stages import SEED, Function, Stage

@@ -1,16 +1,18 @@
-"""What ``fit`` takes beside datasets: a Keras ``PyDataset``, a generator, arrays."""
+"""What ``fit`` takes beside datasets: a Keras ``PyDataset``, a generator, arrays; and which of it variables hold."""
 
 import itertools
 import os
+import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from tfprof_nb._errors import TfprofError
+from tfprof_nb.capture.benchmark_input.copies import difference, first_batches
 from tfprof_nb.capture.benchmark_input.measure import AS_IT_IS, REPEATED, Measured, Say, Variant, take_turns
-from tfprof_nb.capture.benchmark_input.same import difference, first_batches
+from tfprof_nb.capture.benchmark_input.pipelines import is_dataset
 from tfprof_nb.capture.benchmark_input.trial import told
 from tfprof_nb.capture.benchmark_input.untouched import untouched
 
@@ -130,3 +132,26 @@ def _threads(data: Any, workers: int) -> Iterator[Any]:
         finally:
             for future in ahead:
                 future.cancel()
+
+
+def variables() -> Mapping[str, Any]:
+    """Return the variables of the notebook; none outside of IPython."""
+    ipython = sys.modules.get("IPython")
+    shell: Any = ipython.get_ipython() if ipython else None
+    return {} if shell is None else shell.user_ns
+
+
+def holds_dataset(expression: str) -> bool:
+    """Whether an expression without calls is a dataset in the notebook."""
+    if "tensorflow" not in sys.modules:
+        return False
+    try:
+        value = eval(expression, dict(variables()))  # noqa: S307 - an expression of the user's own cell
+    except Exception:  # noqa: BLE001 - whatever it is, it is no dataset
+        return False
+    return is_dataset(value) or is_py_dataset(value)
+
+
+def called_in_notebook(call: str, **values: Any) -> Any:
+    """Return the value of a call in the notebook's namespace, where these names are known besides."""
+    return eval(call, dict(variables()), values)  # noqa: S307 - what the notebook shows as code

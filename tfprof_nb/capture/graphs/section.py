@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tfprof_nb.capture.graphs.function_nodes import Argument, Call, FunctionNodes, describe
-from tfprof_nb.capture.graphs.interning import Interned
 from tfprof_nb.capture.graphs.keras_layers import (
     Layer,
     Node,
@@ -19,6 +18,7 @@ from tfprof_nb.capture.graphs.keras_layers import (
 from tfprof_nb.capture.graphs.layer_lines import lines_of
 from tfprof_nb.capture.graphs.signature import Traced, signature
 from tfprof_nb.capture.graphs.source_lines import Origin, SourceLines, texts_of
+from tfprof_nb.capture.sidecar import Interned
 from tfprof_nb.formats.sidecar import FunctionEntry, GraphsSection, LayersTable, VariablesTable
 
 MAX_NODES = 50_000

@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from tfprof_nb.capture.graphs.function_nodes import shape_text
-from tfprof_nb.capture.graphs.interning import Interned
+from tfprof_nb.capture.sidecar import Interned
 
 MAX_ARGUMENTS = 16
 MAX_TEXT = 60

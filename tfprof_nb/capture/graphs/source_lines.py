@@ -8,7 +8,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tfprof_nb.capture.graphs.interning import Interned
+from tfprof_nb.capture.sidecar import Interned
 from tfprof_nb.formats.sidecar import FramesTable
 
 _LAYERS = "/keras/src/layers/"

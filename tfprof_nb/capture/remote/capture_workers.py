@@ -195,7 +195,6 @@ def _save(response: Any, file: Path) -> str:
 
 
 def _describe_error(error: Any, order: _Order) -> str:
-    """Return what a failed call means."""
     code, details = error.code(), " ".join((error.details() or "").split())[:300].rstrip(".")
     status = grpc().StatusCode
     if error.details() == BUSY:

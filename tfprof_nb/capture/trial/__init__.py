@@ -2,5 +2,6 @@
 
 ``cell`` compiles both and says why one cannot be repeated; ``state`` keeps the Python objects that they can reach and
 ``framework_state`` what TensorFlow and Keras keep elsewhere; ``scratch`` is the folder that they write to; ``steps``
-counts steps and ends a run; ``outcomes`` takes along what a run made; ``turns`` lets both take turns.
+counts steps and ends a run; ``outcomes`` takes along what a run made, and the examples; ``turns`` lets both
+take turns.
 """

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from tfprof_nb._errors import TfprofError
+from tfprof_nb.capture.benchmark_input.dataset_kinds import all_of, has_state
 from tfprof_nb.capture.benchmark_input.pipelines import Pipeline, pipeline_of
-from tfprof_nb.capture.benchmark_input.sources import all_of, has_state
 from tfprof_nb.capture.profile_call import living_variables
 from tfprof_nb.capture.tensorflow import tensorflow
 

@@ -11,11 +11,11 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import Any, NamedTuple
 
-from tfprof_nb.capture.patching import replaced
+from tfprof_nb.capture.patching import hooked
 from tfprof_nb.capture.tensorflow import tensorflow
 from tfprof_nb.capture.watched_steps import watched_steps
 from tfprof_nb.formats.marks import PHASES
@@ -89,17 +89,33 @@ class Steps:
         self.is_ended = True
         raise Ended
 
-    def begin_batch(self) -> None:
+    def begin_batch(self, *_: Any, **__: Any) -> None:
         """Note that Keras runs a batch: a step in it is no place to end the run."""
         self._in_batch = True
 
-    def end_batch(self, phase: str, batch: int) -> int:
-        """Note that Keras ended a batch, given its number in the epoch; return how many have ended since the last."""
+    def end_batch(self, phase: str, callbacks: Any, batch: int, logs: Any = None) -> None:
+        """Add the batches that Keras has ended since it told of the last one, and note what it told of them."""
+        count = self._count_of(phase, batch)
+        if phase == PHASES[0]:
+            plan = getattr(callbacks, "params", None) or {}
+            self.per_epoch = plan.get("steps") or self.per_epoch
+            self.planned_epochs = max(self.planned_epochs, plan.get("epochs") or 1)
+            done = self.ends[phase][-1][1] if self.ends[phase] else 0
+            if logs and len(self.logs) < _MAX_LOGS:
+                self.logs[done + count] = logs
+        self.add(phase, count)
+
+    def add_single(self, phase: str, *_: Any, **__: Any) -> None:
+        """Add a batch that the program gave to Keras by itself."""
+        self.add(phase, self._count_of(phase, 0))
+
+    def _count_of(self, phase: str, batch: int) -> int:
+        """Return how many batches have ended since the last, given the number in the epoch of one that ended now."""
         last = self._batch.get(phase, -1)
         self._in_batch, self._batch[phase] = False, batch
         return batch - last if batch > last else batch + 1
 
-    def end_epoch(self, logs: Any) -> None:
+    def end_epoch(self, _callbacks: Any, epoch: int, logs: Any = None) -> None:  # noqa: ARG002 - as Keras calls it
         """Note what Keras told of an epoch, in which the data may have ended when a batch had begun."""
         self._in_batch = False
         self._batch.clear()
@@ -121,9 +137,8 @@ def watched(limit: Limit) -> Iterator[Steps]:
     timer = threading.Timer(longest_s + max(_GRACE_S, longest_s / 2), end_anyway)
     timer.daemon = True
     with ExitStack() as undo:
-        for owner, name, wrapper in _wrappers(steps):
-            method = vars(owner)[name]
-            undo.enter_context(replaced(owner, name, functools.wraps(method)(wrapper(method))))
+        for hook in _hooks(steps):
+            undo.enter_context(hook)
         undo.enter_context(watched_steps(lambda _: None, lambda _: steps.add(MARK)))
         timer.start()
         try:
@@ -137,88 +152,31 @@ def watched(limit: Limit) -> Iterator[Steps]:
                     pass
 
 
-def _wrappers(steps: Steps) -> Iterator[tuple[type, str, Callable[[Any], Any]]]:
+def _hooks(steps: Steps) -> Iterator[AbstractContextManager[None]]:
     from tensorflow.python.eager.polymorphic_function.polymorphic_function import Function
 
     eagerly = tensorflow().executing_eagerly
-    yield Function, "__call__", functools.partial(_called, steps, eagerly)
+
+    def called(function: Any, *_: Any, **__: Any) -> None:
+        if eagerly():
+            steps.add(f"{CALL} {getattr(function, '__name__', '')}")
+
+    def updated(*_: Any, **__: Any) -> None:
+        if eagerly():
+            steps.add(UPDATE)
+
+    yield hooked(Function, "__call__", after=called)
     if "keras" not in sys.modules:
         return
     from keras.src.backend.tensorflow.trainer import TensorFlowTrainer
     from keras.src.callbacks.callback_list import CallbackList
     from keras.src.optimizers.base_optimizer import BaseOptimizer
 
-    yield BaseOptimizer, "apply", functools.partial(_updated, steps, eagerly)
-    yield CallbackList, "on_epoch_end", functools.partial(_ended_epoch, steps)
+    yield hooked(BaseOptimizer, "apply", after=updated)
+    yield hooked(CallbackList, "on_epoch_end", before=steps.end_epoch)
     for phase in PHASES:
-        yield CallbackList, f"on_{phase}_batch_begin", functools.partial(_began_batch, steps)
-        yield CallbackList, f"on_{phase}_batch_end", functools.partial(_ended_batch, steps, phase)
-        yield TensorFlowTrainer, f"{phase}_on_batch", functools.partial(_on_batch, steps, phase)
-
-
-def _called(steps: Steps, eagerly: Callable[[], bool], original: Any) -> Any:
-    def call(function: Any, *args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        outputs = original(function, *args, **kwargs)
-        if eagerly():
-            steps.add(f"{CALL} {getattr(function, '__name__', '')}")
-        return outputs
-
-    return call
-
-
-def _updated(steps: Steps, eagerly: Callable[[], bool], original: Any) -> Any:
-    def apply(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        outputs = original(optimizer, *args, **kwargs)
-        if eagerly():
-            steps.add(UPDATE)
-        return outputs
-
-    return apply
-
-
-def _began_batch(steps: Steps, original: Any) -> Any:
-    def on_batch_begin(callbacks: Any, *args: Any, **kwargs: Any) -> None:
-        __tracebackhide__ = True
-        steps.begin_batch()
-        original(callbacks, *args, **kwargs)
-
-    return on_batch_begin
-
-
-def _ended_batch(steps: Steps, phase: str, original: Any) -> Any:
-    def on_batch_end(callbacks: Any, batch: int, logs: Any = None) -> None:
-        __tracebackhide__ = True
-        original(callbacks, batch, logs)
-        count = steps.end_batch(phase, batch)
-        if phase == PHASES[0]:
-            plan = getattr(callbacks, "params", None) or {}
-            steps.per_epoch = plan.get("steps") or steps.per_epoch
-            steps.planned_epochs = max(steps.planned_epochs, plan.get("epochs") or 1)
-            done = steps.ends[phase][-1][1] if steps.ends[phase] else 0
-            if logs and len(steps.logs) < _MAX_LOGS:
-                steps.logs[done + count] = logs
-        steps.add(phase, count)
-
-    return on_batch_end
-
-
-def _ended_epoch(steps: Steps, original: Any) -> Any:
-    def on_epoch_end(callbacks: Any, epoch: int, logs: Any = None) -> None:
-        __tracebackhide__ = True
-        steps.end_epoch(logs)
-        original(callbacks, epoch, logs)
-
-    return on_epoch_end
-
-
-def _on_batch(steps: Steps, phase: str, original: Any) -> Any:
-    def on_batch(model: Any, *args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True
-        steps.begin_batch()
-        outputs = original(model, *args, **kwargs)
-        steps.add(phase, steps.end_batch(phase, 0))
-        return outputs
-
-    return on_batch
+        yield hooked(CallbackList, f"on_{phase}_batch_begin", before=steps.begin_batch)
+        yield hooked(CallbackList, f"on_{phase}_batch_end", after=functools.partial(steps.end_batch, phase))
+        yield hooked(
+            TensorFlowTrainer, f"{phase}_on_batch", steps.begin_batch, functools.partial(steps.add_single, phase)
+        )

@@ -15,11 +15,10 @@ from tfprof_nb import _units
 from tfprof_nb._errors import TfprofError
 from tfprof_nb.capture.benchmark_input.trial import told
 from tfprof_nb.capture.interrupts import interrupts_wait
-from tfprof_nb.capture.timed import wait_for_devices
+from tfprof_nb.capture.machine_load import wait_for_devices
 from tfprof_nb.capture.trial.cell import LAST_VALUE, Variant
-from tfprof_nb.capture.trial.examples import Passes, watched_examples
 from tfprof_nb.capture.trial.framework_state import DatasetCopies, FrameworkState, why_not_copied
-from tfprof_nb.capture.trial.outcomes import Values, outcomes
+from tfprof_nb.capture.trial.outcomes import Passes, Values, outcomes, watched_examples
 from tfprof_nb.capture.trial.scratch import Refused, Scratch, refusal
 from tfprof_nb.capture.trial.state import State
 from tfprof_nb.capture.trial.steps import CALL, COUNT_PASS, MARK, MIN_STEPS, PASS, UPDATE, Ended, Limit, Steps, watched

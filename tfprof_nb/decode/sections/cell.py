@@ -1,5 +1,6 @@
-"""Parse the sections ``cell``, the profiled cell, ``cells``, the labels of the notebook's cells, and ``cell_texts``."""
+"""Parse the sections on code: ``cell``, the profiled cell, ``cells``, ``cell_texts`` and ``names``, what names are."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -7,7 +8,9 @@ import pandas as pd
 
 from tfprof_nb._units import NS_PER_MS
 from tfprof_nb.decode.host import plausible_ns
-from tfprof_nb.formats.sidecar import CellSection, CellsSection
+from tfprof_nb.formats.sidecar import CellSection, CellsSection, NameFacts, NamesSection
+
+CHANGED = "changed"  # the kind of a name that stands for another kind of object at the end
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +65,70 @@ def read_labels(section: CellsSection | None) -> dict[str, str]:
 
 
 def _times(line: list[int], hits: list[int], spent_ns: list[int]) -> pd.DataFrame:
-    """Add up the statements of each line."""
     columns = {"line": line, "hits": hits, "spent_ns": spent_ns}
     if any(number < 0 for column in columns.values() for number in column):
         raise ValueError("a line, a number of runs or a time is negative")
     statements = pd.DataFrame({name: np.array(values, dtype=np.int64) for name, values in columns.items()})
     by_line = statements.groupby("line").sum()
     return pd.DataFrame({"self_ms": by_line["spent_ns"] / NS_PER_MS, "occurrences": by_line["hits"]})
+
+
+@dataclass(frozen=True)
+class NameObject:
+    """The object of a name.
+
+    Attributes
+    ----------
+    type
+        Its class, with the module; of a class itself its name, of a module the module's.
+    kind
+        What it is to TensorFlow, Keras, NumPy or Python, such as ``model``, ``array`` or ``function``; ``changed`` if
+        it was another kind of object when the recording ended.
+    shape, dtype
+        Of arrays and tensors, if known.
+    length
+        Of lists, tuples, texts, sets and dictionaries; -1 if unknown.
+    file, line
+        Where a function is defined, by the name that Python knows the file by.
+    """
+
+    type: str
+    kind: str
+    shape: tuple[int, ...] | None = None
+    dtype: str = ""
+    length: int = -1
+    file: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class Names:
+    """Objects by the file of their namespace and name; the file of the profiled code's own namespace is ``main``."""
+
+    main: str = ""
+    objects: Mapping[tuple[str, str], NameObject] = field(default_factory=dict)
+
+
+def read_names(section: NamesSection | None) -> Names:
+    """Return the objects of names."""
+    if not section:
+        return Names()
+    objects = {(one["file"], one["name"]): _object(one) for one in section["start"]}
+    for one in section["end"]:
+        key, after = (one["file"], one["name"]), _object(one)
+        differs = key in objects and objects[key].kind != after.kind
+        objects[key] = NameObject(after.type, CHANGED) if differs else after
+    return Names(section["main"], objects)
+
+
+def _object(facts: NameFacts) -> NameObject:
+    shape = facts.get("shape")
+    return NameObject(
+        facts["type"],
+        facts["kind"],
+        None if shape is None else tuple(shape),
+        facts.get("dtype", ""),
+        facts.get("length", -1),
+        facts.get("defined_in", ""),
+        facts.get("line", 0),
+    )

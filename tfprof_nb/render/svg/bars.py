@@ -1,7 +1,4 @@
-"""SVG of bars: one stacked bar per x, one bar per label.
-
-In: StackedBars and Bars panels. Out: SVG.
-"""
+"""SVG of bars: one stacked bar per x, one bar per label."""
 
 from collections.abc import Iterator, Sequence
 
@@ -22,9 +19,9 @@ from tfprof_nb.render.bar_layout import (
     labels_that_fit,
     stack,
 )
-from tfprof_nb.render.legend import hatched_label, legend_title, legend_values, pale_label
 from tfprof_nb.render.markup import Attribute
 from tfprof_nb.render.panels import Bars, Part, StackedBars
+from tfprof_nb.render.readout import hatched_label, legend_title, legend_values, pale_label
 from tfprof_nb.render.short_names import short_names
 from tfprof_nb.render.svg.picture import INK, WIDTH, Picture, Plot, compact, draw_axes, text_width
 from tfprof_nb.render.thinning import MAX_BARS, thin_bars

@@ -1,7 +1,4 @@
-"""SVG of a flame graph: boxes below the box that holds them.
-
-In: a Flame panel. Out: SVG.
-"""
+"""SVG of a flame graph: boxes below the box that holds them."""
 
 from typing import Any
 

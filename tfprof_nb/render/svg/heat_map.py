@@ -1,7 +1,4 @@
-"""SVG of a heat map: rows of cells in shades of one colour, which reads on white and on black.
-
-In: a HeatMap panel. Out: SVG.
-"""
+"""SVG of a heat map: rows of cells in shades of one colour, which reads on white and on black."""
 
 import numpy as np
 from markupsafe import Markup

@@ -1,7 +1,4 @@
-"""SVG of lines over time, and of the busy times of tracks.
-
-In: Lines and Timeline panels. Out: SVG.
-"""
+"""SVG of lines over time, and of the busy times of tracks."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,4 @@
-"""SVG of a network: boxes in levels, each below all that feed it.
-
-In: a Network panel. Out: SVG.
-"""
+"""SVG of a network: boxes in levels, each below all that feed it."""
 
 from collections import Counter
 from collections.abc import Sequence

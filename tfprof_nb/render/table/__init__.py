@@ -1,4 +1,4 @@
-"""Tables: ``html`` without script, ``text``, ``widget`` in a notebook, ``embedded`` in a report.
+"""Tables: ``html`` without script, and ``text``.
 
-``format`` is what all of them share, ``encoding`` what the widget and the report send to the browser's script.
+``format`` is what these share with widgets and reports, and what those send to the browser's script.
 """

@@ -1,7 +1,4 @@
-"""A table as text: columns are aligned, headers wrapped, and columns that don't fit left out with a notice.
-
-In: Table panels. Out: lines.
-"""
+"""A table as text: columns are aligned, headers wrapped, and columns that don't fit left out with a notice."""
 
 import re
 import textwrap
@@ -23,8 +20,6 @@ _BREAKABLE = re.compile(r"[^\S\N{NO-BREAK SPACE}]+")
 
 @dataclass
 class _Printed:
-    """One column as it is printed."""
-
     header: str
     values: list[str]
     right: bool

@@ -8,8 +8,7 @@ from tfprof_nb._arrays import Bools
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at, quoted
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.syntax import calls_in, replaced
-from tfprof_nb.analysis.step_ops.called import with_called
-from tfprof_nb.analysis.step_ops.step_ops import StepOps
+from tfprof_nb.analysis.step_ops.step_ops import StepOps, with_called
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _SELECTS = ("Select", "SelectV2")

@@ -9,9 +9,8 @@ from tfprof_nb.analysis.advice import VECTORISING_MS, Case, Cases, Earlier, Evid
 from tfprof_nb.analysis.source.code import Code, line_at
 from tfprof_nb.analysis.source.placed_ops import creating_nodes
 from tfprof_nb.analysis.source.syntax import replaced
-from tfprof_nb.analysis.step_ops.called import with_called
 from tfprof_nb.analysis.step_ops.small_ops import cost_of, with_costs
-from tfprof_nb.analysis.step_ops.step_ops import StepOps
+from tfprof_nb.analysis.step_ops.step_ops import StepOps, with_called
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _CALL = re.compile(r"\bmap_fn\(")

@@ -11,9 +11,9 @@ from tfprof_nb.analysis.advice.rules.python._time import NAMED
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.loops import is_head, needs_itself
 from tfprof_nb.analysis.source.rewriting import with_argument
-from tfprof_nb.analysis.step_ops.batch import batch_size
 from tfprof_nb.analysis.step_ops.recurrent import recurrent_loops
 from tfprof_nb.analysis.step_ops.repeated import trains
+from tfprof_nb.analysis.step_ops.shapes import batch_size
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
 
 _SHORT_STEP_MS = 10.0

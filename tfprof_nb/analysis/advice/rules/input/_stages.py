@@ -1,6 +1,7 @@
 """The slowest stage of the pipeline that steps wait for, and what the program gives to it."""
 
 import re
+from typing import Any
 
 import pandas as pd
 
@@ -9,6 +10,7 @@ from tfprof_nb.analysis.advice import Evidence, quoted
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.mapped import lines_mapped, mapped_name
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
+from tfprof_nb.analysis.tf_data.tf_data import TfData
 
 _MOST_OF_FUNCTION = 0.6
 # Keras makes a pipeline of its own for arrays that its methods take.
@@ -97,3 +99,23 @@ def is_random(evidence: Evidence, line: str) -> bool:
 def filling_cache(evidence: Evidence) -> bool:
     """Whether a cache stands between the slow stage and the end: then only the first pass is slow."""
     return "Cache" in slow_name(evidence)
+
+
+def copying_share(evidence: Evidence) -> float:
+    """Return the time of copies to the device over the steps' input time, at most 1: some copies overlap computing."""
+    ops, input_ms = evidence.ops.table, float(evidence.steps.table["input_ms"].sum())
+    copied_us = ops.loc[(ops["side"] == "device") & (ops["op_type"] == "MemcpyHToD"), "self_us"].sum()
+    return min(1.0, copied_us / _units.US_PER_MS / input_ms) if input_ms else 0.0
+
+
+def longest_wait(tf_data: TfData) -> dict[str, Any]:
+    """Return where the trace shows the call that is typical of slow ones, and the iterator that delayed it."""
+    if not len(tf_data.table):
+        return {"proved_by": "input_pipeline"}
+    call = tf_data.table.iloc[0]
+    return {
+        "proved_by": "tf_data",
+        "op_name": str(tf_data.summary["bottleneck_long_name"] or ""),
+        "start_ms": float(call["start_ms"]),
+        "duration_ms": float(call["total_ms"]),
+    }

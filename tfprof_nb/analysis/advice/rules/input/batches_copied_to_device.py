@@ -3,7 +3,7 @@ import math
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import UNKNOWN, Case, Cases, Earlier, Evidence, Rule
 from tfprof_nb.analysis.advice.findings import severity_of
-from tfprof_nb.analysis.advice.rules.input._fetches import copying_share
+from tfprof_nb.analysis.advice.rules.input._stages import copying_share
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT
 
 _SOME_COPYING = 0.1  # as `kHostToDeviceTimePercent` in `op_stats_to_input_pipeline_analysis.h`

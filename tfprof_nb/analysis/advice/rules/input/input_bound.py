@@ -6,7 +6,7 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, Severity
 from tfprof_nb.analysis.advice.findings import at_most, severity_of
 from tfprof_nb.analysis.advice.rules.input._cause import cause_of_waiting
-from tfprof_nb.analysis.advice.rules.input._fetches import copying_share, longest_wait
+from tfprof_nb.analysis.advice.rules.input._stages import copying_share, longest_wait
 from tfprof_nb.analysis.tf_data.tf_data import HOST_UNSEEN, TfData
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT, MOST_WAITING
 

@@ -3,7 +3,7 @@
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence
 from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.rules.input._fetches import longest_wait
+from tfprof_nb.analysis.advice.rules.input._stages import longest_wait
 from tfprof_nb.analysis.advice.rules.input.input_bound import prepare
 from tfprof_nb.analysis.verdict import HIGHLY_PERCENT, MODERATELY_PERCENT
 

@@ -49,6 +49,7 @@ def cause(evidence: Evidence) -> Cause | None:
     behind = f"`{code.call(*batch, 'batch')}` ({place_of(*batch)})" if batch else "`.batch(...)`"
     takes_batches = maps_batches(code, *line_at(line))
     moved = batched_before(code, *line_at(line)) if takes_batches else None
+    begins, change = moved or (0, "")
     fix = (
         f"Move `{call}` after {behind}: {mapped} then works on whole batches."
         if takes_batches
@@ -61,8 +62,8 @@ def cause(evidence: Evidence) -> Cause | None:
         f"{mapped} ({line}) runs {_units.count(elements)} times for one batch. Its ops take "
         f"{_units.microseconds(op_us)} each on average, so most of the time goes into starting them",
         fix,
-        moved.change if moved else "",
-        place=place_of(line_at(line)[0], moved.line) if moved else line,
+        change,
+        place=place_of(line_at(line)[0], begins) if moved else line,
         share=share,
         beside_percent=from_busy_cores(evidence, _stage_ms(evidence)),
     )

@@ -1,8 +1,7 @@
 from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.advice.rules.input._kept import PASSES_WORTH_KEEPING
-from tfprof_nb.analysis.advice.rules.input._py_dataset import slow_dataset
-from tfprof_nb.analysis.advice.rules.input._python import dataset_class
+from tfprof_nb.analysis.advice.rules.input._python import dataset_class, slow_dataset
 from tfprof_nb.analysis.source.caching import kept_batches
 from tfprof_nb.analysis.source.code import place_of
 

@@ -3,8 +3,7 @@ import re
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Evidence
 from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule, waits, without_cores
-from tfprof_nb.analysis.advice.rules.input._py_dataset import slow_dataset
-from tfprof_nb.analysis.advice.rules.input._python import dataset_class
+from tfprof_nb.analysis.advice.rules.input._python import dataset_class, slow_dataset
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.rewriting import with_argument, with_number
 

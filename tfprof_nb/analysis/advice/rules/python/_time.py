@@ -1,11 +1,13 @@
 """What rules on Python share: the time of the training, thresholds of findings, how to run a line less often."""
 
+import ast
+import re
+
 import pandas as pd
 
 from tfprof_nb.analysis.advice import Earlier, Evidence
-from tfprof_nb.analysis.source.code import place_of
-from tfprof_nb.analysis.source.guards import divisor_of, guard_of
-from tfprof_nb.analysis.source.syntax import holds
+from tfprof_nb.analysis.source.code import Code, place_of
+from tfprof_nb.analysis.source.syntax import holds, span
 
 # Shares of the steps' time, or of the training's time.
 WORTH_SAYING_PERCENT, HIGH_PERCENT = 10.0, 25.0
@@ -24,6 +26,8 @@ NAMED = (
 )
 _LEFT = 5
 _RUNS_GRAPH, _TRAINS = "Function.__call__", ("Trainer.fit", "Trainer.evaluate")
+# An array or tensor that a loop joins to itself.
+_GROWN = re.compile(r"^(\w+) *= *((?:np|numpy|tf|jnp)\.\w+)\([\[(] *\1 *, *(\w+) *[\])]((?:,[^()]*)?)\)")
 
 
 def told_by_python(earlier: Earlier, percent: float) -> bool:
@@ -68,3 +72,64 @@ def every_few(calls: int) -> int:
 def method_of(calls: pd.DataFrame) -> pd.Series:
     """Return the last part of what each line called."""
     return calls["call"].astype(str).str.replace(r".*\.", "", regex=True)
+
+
+def joined_once(code: str) -> str:
+    """Say how to collect parts that a line joins to an array or tensor in each step; empty for other lines."""
+    grown = _GROWN.match(code)
+    if not grown:
+        return ""
+    parts = f"{grown[1]}_parts"
+    return (
+        f"It copies all rows so far each time. Collect them in a list, `{parts} = [{grown[1]}]` before the loop "
+        f"and `{parts}.append({grown[3]})` in it, and join them once after it: `{grown[1]} = {grown[2]}({parts}"
+        f"{grown[4]})`."
+    )
+
+
+def guard_of(code: Code, file: str, line: int) -> tuple[int, str]:
+    r"""Return the line of the condition that lets a line run only every few times, and its text; 0 without one.
+
+    Examples
+    --------
+    >>> guard_of(Code({"cell": "for i in n:\n    if i % 4 == 0:\n        save()"}), "cell", 3)
+    (2, 'if i % 4 == 0:')
+    """
+    found = [
+        node
+        for node in code.nodes(file, ast.If)
+        if node.lineno < line and holds(node, line) and _names_remainder(node.test)
+    ]
+    innermost = min(found, key=span, default=None)
+    return (innermost.lineno, code.line(file, innermost.lineno)) if innermost else (0, "")
+
+
+def guard_in(code: Code, file: str, line: int) -> tuple[int, str]:
+    r"""Return the first condition on a remainder in the function that begins at a line, and its text; 0 without.
+
+    Examples
+    --------
+    >>> guard_in(Code({"cell": "def f(batch):\n    if batch % 4:\n        return\n    save()"}), "cell", 1)
+    (2, 'if batch % 4:')
+    """
+    function = code.function_at(file, line)
+    found = (node for node in ast.walk(function or ast.Pass()) if isinstance(node, ast.If))
+    first = next((node for node in found if _names_remainder(node.test)), None)
+    return (first.lineno, code.line(file, first.lineno)) if first else (0, "")
+
+
+def divisor_of(code: Code, file: str, line: int) -> str:
+    r"""Return what the condition at a line takes the remainder of a division by; empty if there is none.
+
+    Examples
+    --------
+    >>> divisor_of(Code({"cell": "if step % args.save_every == 0:\n    save()"}), "cell", 1)
+    'args.save_every'
+    """
+    conditions = (node.test for node in code.nodes(file, ast.If) if node.lineno == line)
+    parts = (part for condition in conditions for part in ast.walk(condition) if isinstance(part, ast.BinOp))
+    return next((ast.unparse(part.right) for part in parts if isinstance(part.op, ast.Mod)), "")
+
+
+def _names_remainder(test: ast.expr) -> bool:
+    return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in ast.walk(test))

@@ -1,8 +1,6 @@
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted
-from tfprof_nb.analysis.advice.rules.python._joined import joined_once
-from tfprof_nb.analysis.advice.rules.python._time import NAMED, told_by_python
-from tfprof_nb.analysis.advice.rules.tracing._eager import runs_eagerly, runs_functions
-from tfprof_nb.analysis.advice.rules.tracing._eager_lines import costliest_line
+from tfprof_nb.analysis.advice.rules.python._time import NAMED, joined_once, told_by_python
+from tfprof_nb.analysis.advice.rules.tracing._eager import costliest_line, runs_eagerly, runs_functions
 from tfprof_nb.analysis.source.code import place_of
 
 RULE = Rule(

@@ -7,18 +7,18 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.findings import in_code, quoted
 from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.rules.python._joined import joined_once
 from tfprof_nb.analysis.advice.rules.python._time import (
     CALLBACKS,
     FEWER_SAVED,
     FRAMEWORKS,
     LEAST_SAVED,
     MIN_SAMPLES,
+    joined_once,
     loop_of_steps,
     rarely,
 )
-from tfprof_nb.analysis.advice.wording import in_code, quoted
 from tfprof_nb.analysis.source.calls import same_call
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.loops import collected, is_head

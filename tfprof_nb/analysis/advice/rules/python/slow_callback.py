@@ -7,9 +7,8 @@ from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at
 from tfprof_nb.analysis.advice.findings import at_most
 from tfprof_nb.analysis.advice.rules.python._callbacks import methods
-from tfprof_nb.analysis.advice.rules.python._time import LEAST_SAVED, every_few, raised
+from tfprof_nb.analysis.advice.rules.python._time import LEAST_SAVED, every_few, guard_in, raised
 from tfprof_nb.analysis.source.code import Code, place_of
-from tfprof_nb.analysis.source.guards import guard_in
 from tfprof_nb.analysis.source.rewriting import with_value
 from tfprof_nb.analysis.source.syntax import arguments, name_of
 

@@ -1,4 +1,6 @@
-"""What rules on functions that are traced again share: the functions, and why each is traced."""
+"""What rules on tracing share: the functions that are traced again, and why; how long a cell traces."""
+
+from typing import NamedTuple
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
@@ -27,6 +29,8 @@ _SIGNS = {
     "new Python value": "retracing-by-value",
     "different object": "retracing-by-object",
 }
+UNROLL = r"\bunroll *= *True"
+_LONG_MS = 1000.0
 
 
 def retracing_rule(name: str, title: str, what: str, why: str, action: str = "", part_of: str = "retracing") -> Rule:
@@ -110,3 +114,30 @@ def iterating_phases(evidence: Evidence) -> int:
     """Return the number of phases other than prediction, at least one."""
     phases = evidence.steps.table["phase"]
     return max(int(phases[phases != "predict"].nunique()), 1)
+
+
+class Tracing(NamedTuple):
+    """How long a cell traces, and how long it runs."""
+
+    time_ms: float
+    whole_ms: float
+
+    @property
+    def percent(self) -> float:
+        """The share of the cell's time."""
+        return 100 * self.time_ms / self.whole_ms
+
+    @property
+    def in_words(self) -> str:
+        """The beginning of a sentence that says so."""
+        return (
+            f"{_units.milliseconds(self.time_ms)} of {_units.milliseconds(self.whole_ms)} is in warm-up steps, in which"
+        )
+
+
+def long_tracing(evidence: Evidence) -> Tracing | None:
+    """Return how long a cell traces that does so for longer than it computes; None for others."""
+    summary = evidence.overview.summary
+    tracing = Tracing(float(summary["warm_up_steps_ms"]), float(summary["capture_ms"]))
+    long = tracing.time_ms >= _LONG_MS and tracing.time_ms >= MOSTLY_TRACING * tracing.whole_ms
+    return tracing if long else None

@@ -6,19 +6,20 @@ import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import at_most
+from tfprof_nb.analysis.advice.findings import at_most, quoted
 from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, TRACING_MS, Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import NAMED, told_by_python
 from tfprof_nb.analysis.advice.rules.tracing._eager import (
     INTO_A_FUNCTION,
+    MANY_OPS,
     TRACED_MODEL,
+    called_layer,
+    costliest_line,
     decorated,
     least_saved,
     runs_eagerly,
     runs_functions,
 )
-from tfprof_nb.analysis.advice.rules.tracing._eager_lines import MANY_OPS, called_layer, costliest_line
-from tfprof_nb.analysis.advice.wording import quoted
 from tfprof_nb.analysis.source.calls import changes_weights
 from tfprof_nb.analysis.source.code import place_of
 

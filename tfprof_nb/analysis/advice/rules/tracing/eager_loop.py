@@ -6,11 +6,15 @@ from typing import NamedTuple
 import pandas as pd
 
 from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
-from tfprof_nb.analysis.advice.findings import at_most
+from tfprof_nb.analysis.advice.findings import at_most, in_code
 from tfprof_nb.analysis.advice.rule import IN_TENSORFLOW, Case, Cases, Earlier, Rule
-from tfprof_nb.analysis.advice.rules.tracing._eager import least_saved, runs_eagerly, runs_functions
-from tfprof_nb.analysis.advice.rules.tracing._eager_lines import costliest_line, eager_ops
-from tfprof_nb.analysis.advice.wording import in_code
+from tfprof_nb.analysis.advice.rules.tracing._eager import (
+    costliest_line,
+    eager_ops,
+    least_saved,
+    runs_eagerly,
+    runs_functions,
+)
 from tfprof_nb.analysis.source.code import line_at, place_of
 
 _STARTS_SAVED = 0.5  # of the time that Python takes to start the ops, at least

@@ -7,8 +7,16 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import IN_TENSORFLOW, TRACING_MS, Case, Cases, Earlier, Evidence, Rule, in_code
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS
-from tfprof_nb.analysis.advice.rules.tracing._eager import INTO_A_FUNCTION, TRACED_MODEL, decorated, split
-from tfprof_nb.analysis.advice.rules.tracing._eager_lines import MANY_OPS, called_layer, eager_ops, traceable
+from tfprof_nb.analysis.advice.rules.tracing._eager import (
+    INTO_A_FUNCTION,
+    MANY_OPS,
+    TRACED_MODEL,
+    called_layer,
+    decorated,
+    eager_ops,
+    split,
+    traceable,
+)
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.traceable import (
     has_effects,

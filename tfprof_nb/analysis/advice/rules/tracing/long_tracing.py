@@ -1,7 +1,6 @@
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
-from tfprof_nb.analysis.advice.rules.tracing._long import long_tracing
-from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY
+from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY, long_tracing
 
 _LONG_MS = 3000.0
 _HIDDEN = "It happens once per function, and again for each model, so it matters less the longer each one trains."

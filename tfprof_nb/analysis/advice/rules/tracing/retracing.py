@@ -1,4 +1,5 @@
-from tfprof_nb.analysis.advice import Cases, Earlier, Evidence
+from functools import partial
+
 from tfprof_nb.analysis.advice.rules.tracing._retracing import retracing_rule, traced_again
 
 RULE = retracing_rule(
@@ -9,6 +10,4 @@ RULE = retracing_rule(
     part_of="",
 )
 
-
-def check(evidence: Evidence, earlier: Earlier) -> Cases:
-    return traced_again(evidence, earlier, RULE.id)
+check = partial(traced_again, rule=RULE.id)

@@ -1,7 +1,6 @@
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, quoted
-from tfprof_nb.analysis.advice.rules.tracing._long import long_tracing
-from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY
+from tfprof_nb.analysis.advice.rules.tracing._retracing import SAY_WHY, long_tracing
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.step_ops.unrolled import unrolled_loop
 

@@ -3,7 +3,7 @@
 import pytest
 
 from graph_sections import Function, Node, graphs_section
-from tfprof_nb.analysis.events.fused_ops import FusedOps
+from tfprof_nb.analysis.ops.flops import FusedOps
 from tfprof_nb.decode.sections.graphs import read_graphs
 
 

@@ -1,1 +1,0 @@
-"""Timelines: ``widget`` in a notebook, ``embedded`` in a report."""
