@@ -60,10 +60,10 @@ def test_a_long_first_run_of_a_session_stands_for_no_other():
     space = XSpace()
     python = space.plane("/host:CPU").line("python")
     for number in range(STEPS):
-        at, length = 10_000 * number, 9000 if number == 0 else 800
+        at, length = 10_000 * number, 9000 if number == 1 else 800
         python.event("SessionRun", start_us=at, duration_us=length, step_num=number, _r=1)
         if number < RECORDED:
-            kind = "RandomStandardNormal" if number == 0 else "MatMul"
+            kind = "RandomStandardNormal" if number == 1 else "MatMul"
             python.event(f"{kind}:{kind}", start_us=at + 10, duration_us=length - 20)
     python.event(OPS_END, start_us=10_000 * RECORDED - 100, duration_us=1)
     drawn = forest(space)
