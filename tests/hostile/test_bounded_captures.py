@@ -145,6 +145,30 @@ def test_memory_that_tracing_takes_is_none_of_the_events(tmp_path, monkeypatch):
     assert p.steps.table["ops_recorded"].sum() > 3
 
 
+def test_memory_that_the_first_run_of_a_graph_takes_is_none_of_the_events(tmp_path, monkeypatch):
+    monkeypatch.setattr(detail, "can_change_level", can_change_level)
+    monkeypatch.setattr(memory_watch, "MOST_BYTES_IN_WINDOWS", 20 << 20)
+    kept = []
+
+    def run():
+        for _ in range(60 * (not kept)):
+            kept.append(np.ones(1 << 17))
+            time.sleep(0.02)
+
+    @tf.function
+    def squared(x):
+        time.sleep(0.5)  # the watch sees that it is traced
+        tf.py_function(run, [], [])
+        return tf.linalg.matmul(x, x)
+
+    with tp.profile(logdir=tmp_path) as p:
+        for number in range(8):
+            with tp.step(number):
+                squared(tf.ones((8, 8)))
+    assert sum(array.nbytes for array in kept) > 2 * memory_watch.MOST_BYTES_IN_WINDOWS
+    assert p.steps.table["ops_recorded"].sum() > 3
+
+
 def test_memory_that_the_program_takes_between_windows_ends_no_recording(tmp_path, monkeypatch):
     monkeypatch.setattr(detail, "can_change_level", can_change_level)
     monkeypatch.setattr(memory_watch, "MOST_BYTES_IN_WINDOWS", 100 << 20)

@@ -1,5 +1,6 @@
 """One fault in Python: in callbacks, loops and functions that run op by op."""
 
+import threading
 import time
 
 import keras
@@ -88,6 +89,23 @@ def slow_line():
                 batch = next(batches)
                 step(batch)
                 slow_metric(batch)
+
+    return loop
+
+
+@program(warm_up=False)
+def workers():
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)])
+
+    def work():
+        for _ in range(10):
+            model.predict(np.ones((1, 4), "float32"), verbose=0)
+
+    def loop():
+        for _ in range(2):
+            worker = threading.Thread(target=work)
+            worker.start()
+            worker.join()
 
     return loop
 

@@ -7,6 +7,7 @@ from programs import program
 
 MODEL = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)])
 STATE = np.ones((1, 4), "float32")
+LARGE = keras.Sequential([keras.Input((512, 512, 32)), *(keras.layers.Conv2D(32, 3) for _ in range(4))])
 
 
 @program
@@ -27,3 +28,11 @@ def rollouts():
             )
         values = MODEL.predict(np.repeat(now[:, :1], 4, 1).repeat(64, 0), verbose=0)
     return values
+
+
+@program
+def of_large_images():
+    image = np.ones((1, 512, 512, 32), "float32")
+    for _ in range(10):
+        features = LARGE.predict(image, verbose=0)
+    return features

@@ -205,6 +205,18 @@ def test_tracing_is_said_to_happen_once_only_where_it_does(calls, said):
     assert sentence(answer_of_tracing(*calls), calm=True) == said
 
 
+def test_what_each_of_many_calls_traces_is_not_added_to_what_happens_once():
+    rows = [("cell", "", "cell", "phase", 1000.0, 0.0, 1, "")]
+    rows += [("cell/predict", "cell", "predict", "phase", 450.0, 0.0, 80, "cell line 2")]
+    rows += [("cell/predict/trace:f", "cell/predict", "tracing f", "trace", 300.0, 300.0, 1, "cell line 2")]
+    rows += [("cell/predict/trace", "cell/predict", "tracing", "trace", 150.0, 150.0, 240, "cell line 2")]
+    table = pd.DataFrame(rows, columns=["id", "parent", "name", "kind", "total_ms", "self_ms", "count", "place"])
+    tree = Breakdown(table.assign(share=table["total_ms"] / 1000), {"cell_ms": 1000.0}, [])
+    found = answer(tree, Advice(pd.DataFrame([finding(severity="info", change="")]), {}, []), Code({"cell": "x"}))
+    said = "Tracing f (cell line 2) takes 30.0% of the cell's time, once. Longer training hides it."
+    assert sentence(found, calm=True) == said
+
+
 def test_the_op_that_is_most_of_the_models_own_work_is_named(tmp_path):
     space = XSpace()
     python = space.plane("/host:CPU").line("python")

@@ -160,7 +160,7 @@ def _of_model(nodes: pd.DataFrame) -> pd.Series[bool]:
 
 def _with_others(once: dict[str, Any], table: pd.DataFrame, cell_ms: float) -> dict[str, Any]:
     """Return what happens once, together with the others of its kind if these take long too."""
-    alike = table[(table["kind"] == once["kind"]) & (table["self_ms"] > 0)]
+    alike = table[(table["kind"] == once["kind"]) & (table["self_ms"] > 0) & (table["count"] < _AGAIN)]
     total_ms = float(alike["self_ms"].sum())
     if once["total_ms"] >= _NEARLY_ALL * total_ms:
         return once

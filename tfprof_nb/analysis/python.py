@@ -57,9 +57,10 @@ CALLBACK_COLUMNS = ["callback", "method", "calls", "total_ms", "per_step_ms", "m
 _BLOCK = 1 << 18  # of events
 _TIMES = ["self_ms", *_OF_STEPS, "graphs_ms", "eager_ms", "other_ms"]
 EAGER_IN = ("Keras", "TensorFlow")
-# Calls that run a graph, or wait for what one gives.
+# Calls that run a graph, wait for what one gives, or are AutoGraph's, which calls what it converts only to trace it.
 RUNS_GRAPHS = (
-    r"Function\.__call__|Trainer\.|on_batch|Iterator|\.(?:numpy|__float__|__int__|__index__|__bool__|__array__)$"
+    r"converted_call|Function\.__call__|Trainer\.|on_batch|Iterator"
+    r"|\.(?:numpy|__float__|__int__|__index__|__bool__|__array__)$"
 )
 # Calls that make, read or write something.
 MAKES = r"__(?:init|new)__$|^Sequential\.|^Dataset|\bbuild(?:_wrapper)?$|[Ss]ave|[Ll]oad|summary|weights$|compile"

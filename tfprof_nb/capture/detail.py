@@ -99,8 +99,8 @@ class Detail:
         Whether it decides, and whether ops are recorded now.
     is_warming_up
         Whether the first step of a model runs as a graph, which is traced, optimized and compiled in it.
-    marks
-        How many marks were made in Python.
+    marks, calls
+        How many marks were made in Python, and how many calls of functions ended.
     """
 
     def __init__(self) -> None:
@@ -114,7 +114,7 @@ class Detail:
         self._in_mark = False
         self._explained_s = 0.0  # since ops are recorded: how long functions and fetching data took
         self.is_active = self.is_open = self._leaves_out_runtime = self._opens_no_more = self.is_warming_up = False
-        self.marks = 0
+        self.marks = self.calls = 0
         self._ticker = Ticker(self._poll, _POLL_S, "detail")
 
     @contextmanager
@@ -346,7 +346,8 @@ class Detail:
             kind.seconds += seconds
 
     def _call_ended(self, call: object, seconds: float) -> None:
-        """A function that is part of no marked step was called, or a session ran."""
+        """A function was called, or a session ran; of those in marked steps nothing more is kept."""
+        self.calls += 1
         if not self._in_mark:
             self._explained_s += seconds
             self._passed(call, _Tells.CALLS)

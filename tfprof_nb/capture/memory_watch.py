@@ -2,8 +2,8 @@
 
 TensorFlow's profiler keeps every event in memory, from 150 bytes to 5 KB each as the program is, and takes 500 bytes
 more when it saves them. What the events take is estimated by the process' growth, without the bursts in which programs
-allocate. Where ops are recorded in windows, only growth within the windows counts, and the marks between them; not
-while a function is traced or a model's first step runs, whose graphs take more than their few events.
+allocate. Where ops are recorded in windows, only growth within the windows counts, and the marks between them; not in
+calls that trace a function or a model's first step, whose graphs and tensors take more than their few events.
 """
 
 import os
@@ -67,7 +67,7 @@ class MemoryWatch:
         """Begin to watch."""
         self.end()
         self._thread = threading.get_ident()
-        self._ticker, self.events_bytes = Ticker(self._watch, _INTERVAL_S, "memory"), 0
+        self._ticker, self.events_bytes, self._traced_in = Ticker(self._watch, _INTERVAL_S, "memory"), 0, -1
         self._ticker.start()
 
     def end(self) -> None:
@@ -85,7 +85,7 @@ class MemoryWatch:
             if detail is None:
                 self.events_bytes, most = events_bytes(held, seconds), MOST_BYTES
             else:
-                if detail.is_open and not (detail.is_warming_up or _traces(self._thread)):
+                if detail.is_open and not (detail.is_warming_up or self._in_first_call(detail)):
                     in_windows.append(in_windows[-1] + held[-1] - held[-2])
                 self.events_bytes = self._in_windows(detail, events_bytes(held, seconds), in_windows)
                 most = 2 * MOST_BYTES_IN_WINDOWS
@@ -99,6 +99,12 @@ class MemoryWatch:
                 self._stop(Stopped(why=why, seconds=round(seconds, 1)))
             return
 
+    def _in_first_call(self, detail: Detail) -> bool:
+        """Whether a call goes on that traced a function, whose graph it then optimizes and runs for the first time."""
+        if any(code.co_name == _TRACING for code, _ in stack_of(self._thread)):
+            self._traced_in = detail.calls
+        return self._traced_in == detail.calls
+
     def _in_windows(self, detail: Detail, grown: int, in_windows: list[int]) -> int:
         """Leave out more where events take much; return what those in the windows and the marks take."""
         ops = events_bytes(in_windows, len(in_windows) * _INTERVAL_S)
@@ -107,11 +113,6 @@ class MemoryWatch:
         if ops > MOST_BYTES_IN_WINDOWS:
             detail.open_no_more()
         return min(ops, MOST_BYTES_IN_WINDOWS) + _MARK_BYTES * detail.marks
-
-
-def _traces(thread: int) -> bool:
-    """Whether a thread is tracing a function now."""
-    return any(code.co_name == _TRACING for code, _ in stack_of(thread))
 
 
 def events_bytes(held: list[int], seconds: float) -> int:

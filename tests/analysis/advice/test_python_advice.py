@@ -118,3 +118,10 @@ def test_what_each_epoch_does_is_told_as_a_whole_and_not_per_step(advised):
     assert first["finding"].startswith("write_samples")
     assert " ms in all, " in first["evidence"]
     assert "in few passes of `for epoch in range(4):` only, or once after the loop" in first["fix"]
+
+
+def test_a_line_that_waits_for_other_threads_is_not_told_to_be_made_faster(captured):
+    p = captured("python/workers")
+    waits = p.python.table[p.python.table["library"] == "threading"]
+    assert waits["between_steps_ms"].sum() > 0.3 * waits["self_ms"].sum() > 0
+    assert "python-in-loop" not in p.advice.table["rule"].tolist()

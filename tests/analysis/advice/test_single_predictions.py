@@ -25,3 +25,12 @@ def test_a_call_over_several_lines_is_changed_beside_calls_with_more_batches(adv
 def test_the_gain_is_of_the_line_that_the_code_changes(advised, the_one):
     found = the_one(advised(PROGRAM), "predict-per-example")
     assert found["gain_high_percent"] < found["estimated_gain_percent"]  # of two lines alike
+
+
+def test_calls_that_compute_for_longer_than_they_start_are_named(captured, the_one):
+    p = captured("single_predictions/of_large_images")
+    calls = p.python.calls[p.python.calls["call"].str.endswith(".predict")]
+    assert calls["between_steps_ms"].sum() < calls["in_steps_ms"].sum()
+    found = the_one(p.advice.table, "predict-per-example")
+    assert found["change"] == "features = LARGE.predict_on_batch(image)"
+    assert found["estimated_gain_percent"] < 50

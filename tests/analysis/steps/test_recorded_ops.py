@@ -55,6 +55,22 @@ def test_a_recorded_op_stands_for_those_that_were_not(drawn):
     assert table.loc["MatMul", "total_us"] == pytest.approx(450 * 4 + 300 * 8)
 
 
+def test_a_long_first_run_of_a_session_stands_for_no_other():
+    """Variables are initialised in a recorded run that is as long as all the others together."""
+    space = XSpace()
+    python = space.plane("/host:CPU").line("python")
+    for number in range(STEPS):
+        at, length = 10_000 * number, 9000 if number == 1 else 800
+        python.event("SessionRun", start_us=at, duration_us=length, step_num=number, _r=1)
+        if number < RECORDED:
+            kind = "RandomStandardNormal" if number == 1 else "MatMul"
+            python.event(f"{kind}:{kind}", start_us=at + 10, duration_us=length - 20)
+    python.event(OPS_END, start_us=10_000 * RECORDED - 100, duration_us=1)
+    drawn = forest(space)
+    counts = ops([drawn], (), [group_events(drawn)]).table.set_index("op_type")["occurrences"]
+    assert counts.to_dict() == {"RandomStandardNormal": 1, "MatMul": STEPS - 1}
+
+
 def test_first_steps_of_passes_which_wait_stand_only_for_such_steps():
     """Of three epochs of ten steps, the ops of each first step are recorded, and those of the first five."""
     space = XSpace()

@@ -15,8 +15,11 @@ from tfprof_nb.analysis.steps.passes import fetches_of
 
 _TIMED = 4  # so many unrecorded steps tell how long steps take when nothing slows them
 _SLOWED = 1.1  # times as long: from here on it is said
+_MORE_OFTEN = (
+    2.0  # times the part of others: so much of the recorded time is of long steps that do not stand for others
+)
 _WAITS = 2.0  # times as long as others: from here on the first step of a pass waits for its data
-_MUCH_LONGER, _PAUSE = 5, 0.05  # times the usual pause between steps, and of a step
+_MUCH_LONGER, _PAUSE = 5, 0.05  # times other steps, or the usual pause between steps; and of a step
 
 
 class Factors(NamedTuple):
@@ -27,9 +30,17 @@ class Factors(NamedTuple):
 
 
 def stand_for_others(table: pd.DataFrame) -> Bools:
-    """Return per step whether it is a steady one whose ops were recorded, where those of others were not."""
-    recorded = table["ops_recorded"].to_numpy(dtype=bool)
-    chosen: Bools = recorded & ~table["warm_up"].to_numpy(dtype=bool) & (not recorded.all())
+    """Return per step whether it is a steady one whose ops were recorded, where those of others were not.
+
+    Much longer ones, as the run of a session that initialises variables, are none where the others had fewer of them.
+    """
+    recorded, phase = table["ops_recorded"].astype(bool), table["phase"]
+    step_ms = table["step_ms"].mask(table["warm_up"].astype(bool))
+    longer = step_ms > _MUCH_LONGER * step_ms.groupby([phase, recorded]).transform("median")
+    part = (step_ms * longer).groupby([phase, recorded]).transform("sum")
+    part /= step_ms.groupby([phase, recorded]).transform("sum")
+    unlike = longer & (part > _MORE_OFTEN * part.mask(recorded).groupby(phase).transform("max"))
+    chosen: Bools = (recorded & step_ms.notna() & ~unlike).to_numpy() & (not recorded.all())
     return chosen
 
 

@@ -13,7 +13,7 @@ _MIN_CALLS, _PART = 10, 0.1
 RULE = Rule(
     "predict-per-example",
     "predict or evaluate is called again and again",
-    "Looks for calls of `model.predict` and `model.evaluate` that spend most of their time on starting and ending.",
+    "Looks for calls of `model.predict` and `model.evaluate` of one batch, or that mostly start and end.",
     "Each call sets up an input pipeline and callbacks of its own, which takes longer than to compute a few examples.",
     action="Call it once for all, or without a pipeline",
     page="python",
@@ -35,11 +35,12 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         starting_ms = float(rows["between_steps_ms"].sum())
         percent = 100 * starting_ms / max(training_ms(evidence), 1e-9)
         batches = int((phases == phase).sum())
-        if rows.empty or batches < _MIN_CALLS or starting_ms < rows["self_ms"].sum() / 2:
+        one_batch = batches <= (_times(evidence, name) or batches)
+        mostly = starting_ms >= rows["self_ms"].sum() / 2
+        if rows.empty or batches < _MIN_CALLS or not (mostly or (one_batch and _times(evidence, name))):
             continue
         first = rows.iloc[0]
         place, code = place_of(str(first["file"]), int(first["line"])), evidence.code.line(first["file"], first["line"])
-        one_batch = batches <= (_times(evidence, name) or batches)
         plain = one_batch or _has_one_batch(evidence, name, place)
         itself = on_batch(evidence.code, *line_at(place), name) if name == "predict" and plain else ""
         model = evidence.code.owner(*line_at(place), name) or "model"

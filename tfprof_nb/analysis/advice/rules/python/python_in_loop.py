@@ -38,6 +38,7 @@ _LONGER = (
     "earlier, do it {}, or keep a running result to which each step adds, as the metrics of Keras do."
 )
 _OF_OTHERS = 0.1
+_OTHER_THREADS = "threading"  # a line that is in it, as in `thread.join()`, waits for what others compute
 _OFTEN_ENOUGH = "every 50 steps"
 
 RULE = Rule(
@@ -60,7 +61,8 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
     whole_ms = training_ms(evidence)
     named = {finding.subject for name in _OF_MODELS for finding in earlier[name]}
     table = evidence.python.table
-    table = table[(table["thread"] == "main") & ~table["library"].isin(FRAMEWORKS) & (table["line"] > 0)]
+    computes = ~table["library"].isin((*FRAMEWORKS, _OTHER_THREADS))
+    table = table[(table["thread"] == "main") & computes & (table["line"] > 0)]
     heads = [is_head(evidence.code, str(file), line) for file, line in zip(table["file"], table["line"], strict=True)]
     table = table[~(np.array(heads, dtype=bool) & (table["library"] == "").to_numpy())]  # it waits for its items
     own = np.where(table["function"] == "<module>", table["line"], 0)
