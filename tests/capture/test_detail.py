@@ -158,6 +158,13 @@ def test_the_loop_that_takes_batches_decides_whatever_loops_are_in_its_passes(dr
     assert len(whole) <= 8
 
 
+def test_many_loops_in_turns_do_not_hide_the_loop_that_takes_batches(drawn):
+    """A step of six seconds that goes over the blocks of a model again and again."""
+    whole = drawn.loop(12, [FETCH, *[(3, 0.1)] * 20])
+    assert whole[:5] == [0, 1, 2, 3, 4]
+    assert len(whole) <= 8
+
+
 def test_a_line_that_is_reached_for_the_first_time_is_recorded(drawn):
     drawn.loop(50, [(1, 0.05)])
     assert not drawn.detail.is_open

@@ -47,6 +47,7 @@ _UNMARKED_S = 0.3  # between marked steps: then what runs is no pause between th
 _CALLED = 0.2  # of a loop's time, in functions and in fetching data: else ops between the calls matter
 _NEIGHBOURS = 16  # steps, after which one of another kind belongs to other code
 _AROUND_S = 1.0  # a loop whose passes take longer, with other loops in them, goes around the steps: epochs, say
+_LATE, _FIRST_PASS_S = 3, 20.0  # times as long as usual, and as a first one: then a pass of a loop comes no more
 _LONGEST_S = 60.0  # a step that has not ended by then was cut short
 # A second look comes soon: buffers that filled while the first step traced hide how long steps wait.
 _POLL_S, _FIRST_LOOK_S = 0.1, 1.0
@@ -74,8 +75,8 @@ class _Kind:
         How many steps ended.
     steady, seconds
         How many steady ones were recorded as a whole, and how long that took, with what came between.
-    newest
-        When the newest one ended.
+    first, newest
+        When the first pass and the newest step ended; 0 without passes.
     """
 
     tells: _Tells = _Tells.STEPS
@@ -83,11 +84,17 @@ class _Kind:
     ended: int = 0
     steady: int = 0
     seconds: float = 0.0
+    first: float = 0.0
     newest: float = 0.0
 
     @property
     def is_known(self) -> bool:
         return any(self.steady >= steps and self.seconds >= seconds for steps, seconds in _ENOUGH)
+
+    def goes_on(self, now: float) -> bool:
+        """Whether passes that tell where steps end are still to come."""
+        longest_s = _LATE * (self.newest - self.first) / self.ended if self.ended else _FIRST_PASS_S
+        return bool(self.first) and self.tells is _Tells.STEPS and now - self.newest <= longest_s
 
 
 class Detail:
@@ -369,6 +376,7 @@ class Detail:
             self._passed_at = now
             self._marked_until = max(self._marked_until, now + _UNMARKED_S + 2 * (now - began))
             kind.ended += bool(before) or tells is _Tells.CALLS  # the first pass begins
+            kind.first = kind.first or now
             if not self.is_active:
                 return
             if not self.is_open:
@@ -378,6 +386,8 @@ class Detail:
                 return
             self._count(kind, began, now - began)
             kinds = [self._kinds[each] for each in self._newest]
+            if tells is _Tells.LOOPS:  # may run within a step, however often
+                kinds += [each for each in self._kinds.values() if each.goes_on(now)]
             if self._steps_left == 0 and kind.is_known and self._may_open():
                 self._steps_left = 2
             elif self._steps_left and kind is max(kinds, key=lambda one: (one.tells, -one.ended)):
