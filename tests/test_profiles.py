@@ -93,7 +93,7 @@ def test_text_says_the_answer_first(two_hosts):
     lines = str(tp.load(two_hosts, name="both")).splitlines()
     assert lines[0] == "both · 6 steps · CPU · 1.10 ms captured"
     assert lines[2] == "hosts: all 2"
-    assert lines[4] == "Much of the time lies between the steps."
+    assert lines[4] == "Much of the time lies between the steps. That is 40.0% of the capture's time."
     alone = str(tp.load(two_hosts).host("beta")).splitlines()
     assert alone[2] == "Nothing to change: the model itself takes 81.5% of the capture's time, all of it MatMul."
 
