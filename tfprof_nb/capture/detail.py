@@ -108,6 +108,8 @@ class Detail:
         Whether the first step of a model runs as a graph, which is traced, optimized and compiled in it.
     marks, calls
         How many marks were made in Python, and how many calls of functions ended.
+    ended, steady
+        How many steps ended, and how many of them were steady: the first of each kind trace and allocate.
     """
 
     def __init__(self) -> None:
@@ -121,7 +123,7 @@ class Detail:
         self._in_mark = False
         self._explained_s = 0.0  # since ops are recorded: how long functions and fetching data took
         self.is_active = self.is_open = self._leaves_out_runtime = self._opens_no_more = self.is_warming_up = False
-        self.marks = self.calls = 0
+        self.marks = self.calls = self.ended = self.steady = 0
         self._ticker = Ticker(self._poll, _POLL_S, "detail")
 
     @contextmanager
@@ -331,7 +333,7 @@ class Detail:
             self._stepped_at = self._passed_at = now
             self._newest_marked.append(key)
             before, kind.newest = kind.newest, now
-            kind.ended += 1
+            self._end(kind)
             if not self.is_open:
                 return
             self._count(kind, began, now - max(before, self._opened_at))
@@ -340,6 +342,13 @@ class Detail:
             enough = all(self._kinds[each].is_known for each in self._newest_marked)  # also of those in turns with it
             if enough if self._steps_left is None else self._steps_left <= 0:
                 self._close()
+
+    def _end(self, kind: _Kind) -> None:
+        """A step or a pass of a kind ended; a pass is no step where others tell more."""
+        kind.ended += 1
+        if kind.tells is max(one.tells for one in self._kinds.values()):
+            self.ended += 1
+            self.steady += kind.ended > _FIRST
 
     def _count(self, kind: _Kind, began: float, seconds: float) -> None:
         """Count a step whose ops were recorded, with what came since the one before of its kind.
@@ -375,7 +384,8 @@ class Detail:
                 self._newest.append(key)
             self._passed_at = now
             self._marked_until = max(self._marked_until, now + _UNMARKED_S + 2 * (now - began))
-            kind.ended += bool(before) or tells is _Tells.CALLS  # the first pass begins
+            if before or tells is _Tells.CALLS:  # else the first pass begins
+                self._end(kind)
             kind.first = kind.first or now
             if not self.is_active:
                 return

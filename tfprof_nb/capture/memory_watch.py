@@ -2,8 +2,9 @@
 
 TensorFlow's profiler keeps every event in memory, from 150 bytes to 5 KB each as the program is, and takes 500 bytes
 more when it saves them. What the events take is estimated by the process' growth, without the bursts in which programs
-allocate. Where ops are recorded in windows, only growth within the windows counts, and the marks between them; not in
-calls that trace a function or a model's first step, whose graphs and tensors take more than their few events.
+allocate. Where ops are recorded in windows, only growth within the windows counts, and the marks between them: growth
+from the end of one steady step to that of the next, since within a step tensors come and go, and the first steps trace
+and allocate what stays. Of a step that takes very long, all growth counts but that in calls that trace a function.
 """
 
 import os
@@ -37,6 +38,7 @@ _RESERVE_BYTES, _RESERVE_SHARE = 512 << 20, 0.05  # of the machine's memory, for
 _FASTEST = (50 << 20) * (os.cpu_count() or 1)  # bytes of events a second
 _PARTS = 8
 _TRACING = "func_graph_from_py_func"  # TensorFlow's function that traces others
+_LONG_STEP_S = 10
 _SHORTEST_S = 20  # for `MOST_BYTES`: a shorter growth may be the program's
 
 
@@ -79,6 +81,7 @@ class MemoryWatch:
         reserve = min(_RESERVE_BYTES, int(psutil.virtual_memory().total * _RESERVE_SHARE))
         detail = self._detail if self._detail and self._detail.is_active else None
         held, in_windows = [process.memory_info().rss], [0]
+        grown, looks, steps, ended_at = 0, 0, (0, 0), 0.0
         for _ in ticker:
             held.append(process.memory_info().rss)
             seconds = time.monotonic() - began
@@ -86,8 +89,14 @@ class MemoryWatch:
                 self.events_bytes, most = events_bytes(held, seconds), MOST_BYTES
             else:
                 if detail.is_open and not (detail.is_warming_up or self._in_first_call(detail)):
-                    in_windows.append(in_windows[-1] + held[-1] - held[-2])
-                self.events_bytes = self._in_windows(detail, events_bytes(held, seconds), in_windows)
+                    grown, looks = grown + held[-1] - held[-2], looks + 1
+                (ended, steady), steps = steps, (detail.ended, detail.steady)
+                if steps[0] != ended or seconds - ended_at > _LONG_STEP_S:
+                    if steps[0] == ended or steps[1] != steady:
+                        in_windows.append(in_windows[-1] + grown)
+                    grown, ended_at = 0, seconds
+                ops = events_bytes(in_windows, looks * _INTERVAL_S)
+                self.events_bytes = self._in_windows(detail, events_bytes(held, seconds), ops)
                 most = 2 * MOST_BYTES_IN_WINDOWS
             if free_bytes() < reserve + _SAVING * self.events_bytes:
                 why = SHORT_OF_MEMORY
@@ -105,9 +114,8 @@ class MemoryWatch:
             self._traced_in = detail.calls
         return self._traced_in == detail.calls
 
-    def _in_windows(self, detail: Detail, grown: int, in_windows: list[int]) -> int:
-        """Leave out more where events take much; return what those in the windows and the marks take."""
-        ops = events_bytes(in_windows, len(in_windows) * _INTERVAL_S)
+    def _in_windows(self, detail: Detail, grown: int, ops: int) -> int:
+        """Leave out more where events take much; return what those in the windows, the ops, and the marks take."""
         if grown > MANY_BYTES:
             detail.leave_out_runtime()
         if ops > MOST_BYTES_IN_WINDOWS:
