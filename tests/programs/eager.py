@@ -57,6 +57,22 @@ def two_functions():
     return loop
 
 
+def epoch(batches, weights):
+    average = keras.metrics.Mean()
+    for batch in batches:
+        for _ in range(10):
+            weights.assign(tf.tanh(weights + batch) * 1.01)
+        average.update_state(tf.reduce_sum(weights))
+    return average.result()
+
+
+@program
+def whole_epoch():
+    weights = tf.Variable(tf.ones((32, 32)))
+    batches = tf.data.Dataset.from_tensors(tf.ones((32, 32))).repeat(40)
+    return lambda: [epoch(batches, weights) for _ in range(2)]
+
+
 @program
 def model_called():
     net = keras.Sequential([keras.layers.Dense(8) for _ in range(4)])

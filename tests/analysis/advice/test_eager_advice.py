@@ -15,6 +15,13 @@ def test_functions_that_each_run_much_of_the_ops_are_told_each_with_its_own_shar
     assert 50 < eager["cell_percent"].sum() < 105
 
 
+def test_a_function_that_makes_its_metrics_is_not_told_to_be_traced_as_a_whole(advised, the_one):
+    eager = the_one(advised("eager/whole_epoch"), "eager-ops")
+    assert "epoch" in eager["finding"]
+    assert "into a function of its own" in eager["fix"]
+    assert eager["change"] == ""
+
+
 def test_without_steps_the_evidence_speaks_of_none(advised, the_one):
     assert "in each step" not in the_one(advised("eager/without_steps"), "eager-ops")["evidence"]
 

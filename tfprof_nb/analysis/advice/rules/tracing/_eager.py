@@ -73,10 +73,13 @@ def may_be_graph(evidence: Evidence, function: str, place: str) -> bool:
     defined = evidence.code.function_at(*at)
     of_layer = defined is not None and f".{defined.name}" in OF_LAYERS and evidence.code.class_at(*at) != ""
     decorated = evidence.code.line(at[0], at[1] - 1).startswith("@")
-    unfit = (
-        has_effects(evidence.code, *at) or makes_objects(evidence.code, *at) or gets_numbers(evidence.code, function)
-    )
+    unfit = cannot_be_graph(evidence.code, *at) or gets_numbers(evidence.code, function)
     return not (decorated or unfit or of_layer)
+
+
+def cannot_be_graph(code: Code, file: str, line: int) -> bool:
+    """Whether a function does what a graph would do once, or cannot do."""
+    return has_effects(code, file, line) or makes_objects(code, file, line)
 
 
 def decorated(code: Code, function: str, change: str) -> str:

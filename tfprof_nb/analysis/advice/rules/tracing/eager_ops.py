@@ -19,6 +19,7 @@ from tfprof_nb.analysis.advice.rules.tracing._eager import (
     ONCE,
     SAVED,
     TRACED_MODEL,
+    cannot_be_graph,
     decorated,
     eager_percent,
     least_saved,
@@ -96,7 +97,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
             else _NOT_EAGERLY_IN_KERAS
             if by_keras
             else split(function, needs)
-            if needs
+            if needs or (place and cannot_be_graph(evidence.code, *line_at(place)))
             else _traced(evidence, function, place, change),
             place,
             change,
