@@ -271,6 +271,41 @@ class Code:
         found = [(file, node) for node in self._named(file, function)] or elsewhere
         return found[0] if len(found) == 1 else None
 
+    def called(self, file: str, call: ast.Call) -> tuple[str, ast.FunctionDef] | None:
+        r"""Return the file and definition of the program's function, or method, that a call runs; None if it is unsure.
+
+        A call of an object, such as a model, runs the ``call`` or ``__call__`` of its class.
+
+        Examples
+        --------
+        >>> text = "class Net(Layer):\n    def call(self, x):\n        return self.turn(x)\n    def turn(self, x): ..."
+        >>> names = Names("", {("", "net"): NameObject("Net", "layer")})
+        >>> code = Code({"cell": text + "\ny = net(x).turn(x)"}, names)
+        >>> [found[1].name for call in code.nodes("cell", ast.Call) if (found := code.called("cell", call))]
+        ['call', 'turn']
+        """
+        function = call.func
+        if isinstance(function, ast.Name) and (found := self.defined(file, function)):
+            return None if self.class_at(found[0], found[1].lineno) else found
+        if isinstance(function, ast.Attribute):
+            itself = isinstance(function.value, ast.Name) and function.value.id in ("self", "cls")
+            owner = self.class_at(file, call.lineno) if itself else _class(self.object_of(file, function.value))
+            if owner and (found := self._method(owner, function.attr)):
+                return found
+        owner = _class(self.object_of(file, function))
+        return self._method(owner, "call") or self._method(owner, "__call__") if owner else None
+
+    def _method(self, owner: str, name: str) -> tuple[str, ast.FunctionDef] | None:
+        """Return the file and definition of a method of a class of the program, or of one that it extends."""
+        for file in self.files:
+            for one in self.nodes(file, ast.ClassDef):
+                if one.name == owner:
+                    own = (node for node in one.body if isinstance(node, ast.FunctionDef) and node.name == name)
+                    extended = (self._method(name_of(base), name) for base in one.bases if name_of(base) != owner)
+                    found = next(own, None)
+                    return (file, found) if found else next(filter(None, extended), None)
+        return None
+
     def _named(self, file: str, function: ast.expr) -> list[ast.FunctionDef]:
         functions = self.nodes(file, ast.FunctionDef)
         return [node for node in functions if node.name == name_of(function)]
@@ -296,8 +331,8 @@ class Code:
         return next((block for block in blocks if isinstance(block, list) and statement in block), [])
 
 
-def _class(found: NameObject) -> str:
-    return found.type.rpartition(".")[2] if found.kind != "class" else ""
+def _class(found: NameObject | None) -> str:
+    return found.type.rpartition(".")[2] if found and found.kind != "class" else ""
 
 
 def _without_magic(cell: str) -> tuple[str, int]:

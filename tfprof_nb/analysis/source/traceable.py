@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.syntax import arguments, calls_in, name_of
@@ -15,6 +15,11 @@ _MAKING = {
 _OF_OBJECTS = re.compile(r"\b(?:layers|optimizers|metrics|callbacks|applications|plt|saved_model)\.\w")
 _TO_PYTHON = ("convert_to_numpy", "item", "tolist")
 _LOOPS: tuple[type[ast.For | ast.While], ...] = ast.For, ast.While
+_SAME_TYPES = {
+    *("maximum", "minimum", "pow", "multiply", "subtract", "squared_difference", "equal", "not_equal", "greater"),
+    *("greater_equal", "less", "less_equal"),
+}
+_PAIR = 2
 _PLAIN = r"zeros|ones|empty|eye|identity|"
 _PLAIN += r"u?int\d+|float\d+|complex\d+|bool_?|str_|object_|dtype|pi|e|inf|nan|newaxis|random|linalg|fft|ndarray"
 
@@ -31,8 +36,15 @@ def uses_values(code: Code, file: str, line: int) -> str:
     >>> code = Code({"cell": "def f(x):\n    return int(x.shape[0] // 2)\ndef g(x):\n    return int(x[0])"})
     >>> uses_values(code, "cell", 1), uses_values(code, "cell", 3)
     ('', 'int()')
+
+    What a function calls must be traced as well. In a graph, a whole number is an int32 unless a tensor stands before
+    it, so that ``tf.maximum(0, x)`` raises where ``x`` is no int32.
+
+    >>> code = Code({"cell": "def f(x):\n    return g(x)\ndef g(x):\n    return tf.where(x > 0, 1, x)"})
+    >>> uses_values(code, "cell", 1)
+    'tf.where(x > 0, 1, x)'
     """
-    for node in ast.walk(code.function_at(file, line) or ast.Pass()):
+    for node in _parts(code, file, line):
         if isinstance(node, ast.Attribute) and _is_random(node.value):
             return ast.unparse(node)
         if isinstance(node, ast.Attribute) and (node.attr == "numpy" or _is_numpy(node.value)) and _takes(node):
@@ -41,11 +53,47 @@ def uses_values(code: Code, file: str, line: int) -> str:
             return ast.unparse(node.func) + "()"
         if isinstance(node, ast.Call) and name_of(node.func) in _TO_PYTHON:
             return ast.unparse(node.func)
+        if isinstance(node, ast.Call) and _begins_with_a_number(node):
+            return ast.unparse(node)
     return ""
+
+
+def why_untraceable(needs: str) -> str:
+    """Return what stands after code that `uses_values` found, to say why it cannot be traced."""
+    if ".random." in needs:
+        return "would run once, when the function is traced, and give the same numbers in every call"
+    if needs.endswith(")") and not needs.endswith("()"):
+        return "makes an int32 of the number in a graph, which raises if the tensor has another type"
+    return "needs values, which do not exist while a function is traced"
+
+
+def _parts(code: Code, file: str, line: int) -> Iterator[ast.AST]:
+    """Yield the parts of the function whose ``def`` stands at a line, and of all that it calls and is not traced."""
+    begun = code.function_at(file, line)
+    functions = [(file, begun)] if begun else []
+    for at, function in functions:  # the list grows meanwhile
+        yield from ast.walk(function)
+        called = filter(None, (code.called(at, call) for call in calls_in(function)))
+        functions += [one for one in dict.fromkeys(called) if one not in functions and not _is_traced(one[1])]
+
+
+def _is_traced(function: ast.FunctionDef) -> bool:
+    return any("function" in ast.unparse(one) for one in function.decorator_list)
+
+
+def _begins_with_a_number(call: ast.Call) -> bool:
+    """Whether a call of TensorFlow has a whole number before the tensor that must have the same type."""
+    name, given = name_of(call.func), call.args
+    compared = given[1:] if name == "where" else given if name in _SAME_TYPES else []
+    first = compared[0] if len(compared) == _PAIR else None
+    of_tensorflow = isinstance(call.func, ast.Attribute) and ast.unparse(call.func).startswith("tf.")
+    return of_tensorflow and isinstance(first, ast.Constant) and type(first.value) is int
 
 
 def has_effects(code: Code, file: str, line: int) -> bool:
     r"""Whether the function that begins at a line prints, or changes what outlives it: a graph would do it once.
+
+    So does one that calls such a function.
 
     Examples
     --------
@@ -53,7 +101,7 @@ def has_effects(code: Code, file: str, line: int) -> bool:
     >>> has_effects(code, "cell", 1), has_effects(code, "cell", 3)
     (True, False)
     """
-    return any(map(_has_effect, ast.walk(code.function_at(file, line) or ast.Pass())))
+    return any(map(_has_effect, _parts(code, file, line)))
 
 
 def makes_objects(code: Code, file: str, line: int) -> bool:
@@ -65,7 +113,7 @@ def makes_objects(code: Code, file: str, line: int) -> bool:
     >>> makes_objects(code, "cell", 1), makes_objects(code, "cell", 3)
     (True, False)
     """
-    return any(map(_makes, calls_in(code.function_at(file, line))))
+    return any(isinstance(node, ast.Call) and _makes(node) for node in _parts(code, file, line))
 
 
 def line_makes_objects(code: Code, file: str, line: int) -> bool:
@@ -171,11 +219,6 @@ def _has_effect(node: ast.AST) -> bool:
     if isinstance(node, ast.Attribute | ast.Subscript):
         return isinstance(node.ctx, ast.Store)
     return records(node)
-
-
-def draws(needs: str) -> bool:
-    """Whether code that `uses_values` found draws random numbers in NumPy, which a graph would do once."""
-    return ".random." in needs
 
 
 def _is_random(value: ast.expr) -> bool:

@@ -11,7 +11,7 @@ from tfprof_nb.analysis.advice.rule import TRACING_MS
 from tfprof_nb.analysis.python import EAGER_IN, RUNS_GRAPHS
 from tfprof_nb.analysis.source.calls import called_object
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
-from tfprof_nb.analysis.source.traceable import draws, gets_numbers, has_effects, makes_objects, uses_values
+from tfprof_nb.analysis.source.traceable import gets_numbers, has_effects, makes_objects, uses_values, why_untraceable
 
 MOSTLY_EAGER_PERCENT = 50.0
 FETCHING_OPS = "Iterator|Optional|Dataset"  # Keras fetches its data with these, always eagerly
@@ -21,7 +21,6 @@ TRACED_MODEL = (
     "Its ops then run as one graph."
 )
 INTO_A_FUNCTION = "Put these ops into a function with @tf.function, or into the one that the loop calls already."
-ONCE = "would run once, when the function is traced, and give the same numbers in every call"
 _AS_TENSORS = (
     " Give it tensors, such as `tf.constant(i)`, in place of the numbers and texts of Python that change from call to "
     "call: it is retraced for each."
@@ -96,9 +95,9 @@ def decorated(code: Code, function: str, change: str) -> str:
 def split(function: str, needs: str) -> str:
     """Say what to put into a tf.function where a function cannot be one: it has effects, or code that needs values."""
     into = f"Put what {function} computes with tensors into a function of its own with @tf.function"
-    if draws(needs):
-        return f"{into}, and pass it the random numbers, or draw them with tf.random: `{needs}` {ONCE}."
-    why = f": `{needs}` needs values, which do not exist while a function is traced" if needs else ""
+    why = f": `{needs}` {why_untraceable(needs)}" if needs else ""
+    if ".random." in needs:
+        return f"{into}, and pass it the random numbers, or draw them with tf.random{why}."
     return (
         f"{into}, and leave the rest outside{why}. Where a model is only called, `model = tf.function(model)` does it."
     )

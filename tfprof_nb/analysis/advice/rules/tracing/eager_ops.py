@@ -16,7 +16,6 @@ from tfprof_nb.analysis.advice.rules.tracing._eager import (
     FETCHING_OPS,
     MOSTLY_EAGER_PERCENT,
     OF_LAYERS,
-    ONCE,
     SAVED,
     TRACED_MODEL,
     cannot_be_graph,
@@ -34,7 +33,7 @@ from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.loops import is_head
 from tfprof_nb.analysis.source.rewriting import without_argument
 from tfprof_nb.analysis.source.syntax import holds, name_of
-from tfprof_nb.analysis.source.traceable import draws, uses_values
+from tfprof_nb.analysis.source.traceable import uses_values, why_untraceable
 
 _NOT_EAGERLY_IN_KERAS = "Remove run_eagerly=True from model.compile, and tf.config.run_functions_eagerly(True)."
 _NOT_EAGERLY = "Put @tf.function on the function that runs a step."
@@ -226,8 +225,7 @@ def _without(evidence: Evidence, asked: tuple[str, int], needing: str, needs: st
     given = re.search(r"run_eagerly *= *[\w.]+", evidence.code.line(*asked))
     what = given[0].replace(" ", "") if given and _asks(evidence, asked) == "run_eagerly" else "the line"
     if needs:
-        why = ONCE if draws(needs) else "needs values, which do not exist in a graph"
-        return _FIRST_WITH_TENSORS.format(needing=needing, needs=needs, why=why, what=what)
+        return _FIRST_WITH_TENSORS.format(needing=needing, needs=needs, why=why_untraceable(needs), what=what)
     return f"Remove {what}: it is for debugging."
 
 
