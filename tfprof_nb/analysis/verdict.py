@@ -102,7 +102,7 @@ def rare_waits(waits_ms: pd.Series) -> pd.Series:
 
 def waits_only_at_starts(steps: Steps) -> bool:
     """Whether the measured steps hardly wait but for few, which start a pass over the data."""
-    waits_ms, step_ms = steps.recorded["input_ms"], steps.recorded["step_ms"]
+    waits_ms, step_ms = steps.measured["input_ms"], steps.measured["step_ms"]
     waited_ms = float(waits_ms.sum())
     if not waited_ms > 0:
         return False

@@ -8,6 +8,7 @@ from tfprof_nb.analysis.ops.ops import ops
 from tfprof_nb.analysis.steps.breakdown import CATEGORIES
 from tfprof_nb.analysis.steps.groups import group_events
 from tfprof_nb.analysis.steps.steps import steps
+from tfprof_nb.analysis.verdict import input_verdict
 from tfprof_nb.formats.marks import EPOCH, FETCH, OPS_BEGIN, OPS_END
 
 PARTS = [*CATEGORIES, "other_ms"]
@@ -125,6 +126,25 @@ def test_fetches_from_python_are_known_of_all_steps():
     assert table["input_ms"].tolist() == pytest.approx([wait_us / 1000 for wait_us in waits_us])
     np.testing.assert_allclose(table[PARTS].sum(axis=1), table["step_ms"])
     assert table["host_compute_ms"].iloc[-1] == pytest.approx(0.5 * 400 / 800)  # half of what is not known
+
+
+def test_steps_that_wait_at_the_start_of_each_pass_wait_also_where_only_the_first_was_recorded():
+    """Four passes of ten steps begin with a wait of 50 ms; the ops of the first eight steps are recorded."""
+    space = XSpace()
+    python, at = space.plane("/host:CPU").line("python"), 1
+    for number in range(40):
+        fetch_us = 50_000 if number % 10 == 0 else 10
+        python.event(FETCH, start_us=at, duration_us=fetch_us)
+        python.event("train", start_us=at, duration_us=fetch_us + 500, step_num=number, _r=1)
+        if number < 8:
+            python.event("IteratorGetNext", start_us=at + 1, duration_us=fetch_us - 2)
+        at += fetch_us + 600
+        if number == 7:
+            python.event(OPS_END, start_us=at - 50, duration_us=1)
+    read = forest(space)
+    found = steps([read], [group_events(read)])
+    assert found.table["input_ms"].iloc[[0, 10, 20, 30]].tolist() == pytest.approx([50] * 4, rel=0.01)
+    assert input_verdict(found).verdict == "highly"
 
 
 def test_without_events_that_say_so_all_was_recorded():
