@@ -12,8 +12,8 @@ import tfprof_nb as tp
 from builders import XSpace
 from tfprof_nb.analysis import advice
 from tfprof_nb.analysis.advice import catalogue
-from tfprof_nb.analysis.advice.catalogue import belongs_to, rules
-from tfprof_nb.analysis.advice.rule import Rule
+from tfprof_nb.analysis.advice.catalogue import belongs_to, ordered, rules
+from tfprof_nb.analysis.advice.rule import Finding, Rule
 from tfprof_nb.views.pages import PAGES
 
 FOLDER = Path(advice.__file__).parent
@@ -126,3 +126,21 @@ def test_a_rule_that_fails_takes_nothing_from_the_others(tmp_path, monkeypatch):
     result = tp.load(tmp_path).advice
     assert "slow-callback" in set(result.table["rule"])
     assert result.notes == [FAILURE(rules()["sync-each-step"], error)]
+
+
+def finding(rule, cell_percent, severity="high"):
+    return Finding(severity, "", "", "", rule=rule, place="cell line 1", cell_percent=cell_percent)
+
+
+@pytest.mark.parametrize(
+    ("findings", "first"),
+    [
+        ([finding("float64", 20.0), finding("long-validation", 60.0)], "long-validation"),
+        ([finding("old-iterators-end", 60.0), finding("float64", 20.0)], "float64"),
+        ([finding("old-iterators-end", 60.0), finding("float64", 10.0, "medium")], "old-iterators-end"),
+    ],
+)
+def test_what_comes_by_chance_leads_only_where_nothing_else_is_as_severe(findings, first):
+    told = [one.rule for one in ordered(findings)]
+    assert told[0] == first
+    assert sorted(told) == sorted(one.rule for one in findings)

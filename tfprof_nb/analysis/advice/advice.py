@@ -39,7 +39,6 @@ _TYPES = {
 }
 COLUMNS = list(_TYPES)
 _PLACED = ("finding", "evidence", "fix", "without_change", "place")  # what may name a line
-_NEAR = 0.75
 _LEAST_PERCENT = 1.0  # of the cell: what is about less is not told
 _RANKS = {"high": 0, "medium": 1, "info": 2}
 _NO_STEPS = "Without steps there is little to base advice on. The page Steps says how to get them."
@@ -94,8 +93,7 @@ def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
     least = _LEAST_PERCENT if evidence.breakdown().of_cell else 0.0
     findings = [finding for finding in claimed(findings, evidence) if not finding.cell_percent < least]
     findings = [checked(evidence, _of_this_run(evidence, finding)) for finding in findings]
-    findings = sorted((_widened(_with_short_paths(finding)) for finding in findings), key=catalogue.rank)
-    findings = _about_most_first(findings)
+    findings = catalogue.ordered([_widened(_with_short_paths(finding)) for finding in findings])
     rows = pd.DataFrame([vars(finding) for finding in findings], columns=COLUMNS)
     times = rows["gain_of"].map(evidence.time_of).where(rows["gain_high_percent"].notna(), "")
     table = rows.assign(gain_of=times) if findings else empty_table(_TYPES)
@@ -107,16 +105,6 @@ def advice(evidence: Evidence, ignored: Collection[str] = ()) -> Advice:
 
 def _widened(finding: Finding) -> Finding:
     return finding if catalogue.rules()[finding.rule].measured else widened(finding)
-
-
-def _about_most_first(findings: list[Finding]) -> list[Finding]:
-    """Put first, of the most severe findings, the first that is about nearly as much of the cell as any of them."""
-    rules = catalogue.rules()
-    severe = [f for f in findings if f.severity == findings[0].severity and rules[f.rule].order != "vague"]
-    severe = severe or findings[:1]
-    most = max((finding.cell_percent for finding in severe if finding.cell_percent > 0), default=0.0)
-    first = next((finding for finding in severe if not finding.cell_percent < _NEAR * most), None)
-    return findings if first is None else [first, *(finding for finding in findings if finding is not first)]
 
 
 def _of_this_run(evidence: Evidence, finding: Finding) -> Finding:

@@ -20,6 +20,8 @@ from tfprof_nb.analysis.advice.findings import finding_of
 from tfprof_nb.analysis.advice.rule import Cases, Earlier, Finding, Order, Rule
 
 _SEVERITIES = ("high", "medium", "info")
+_LEADING = ("first", "usual")  # of `Order`: the other findings lead only without these
+_NEAR = 0.75  # of what the most severe are about
 _CLEARLY_MORE = 1.2
 _OF_ANY_MODEL = ("input", "python", "memory")  # groups that do not look at what runs the model
 
@@ -107,11 +109,23 @@ def standing(all_findings: Sequence[Finding]) -> list[Finding]:
     return [finding for finding in all_findings if not _is_any(finding, less)]
 
 
-def rank(finding: Finding) -> tuple[int, int, float]:
-    """Order by severity; then as the rules say, those without a place as vague ones; then by the gain for the cell."""
+def ordered(findings: Sequence[Finding]) -> list[Finding]:
+    """Order findings by severity; then as the rules say, those without a place as vague ones; then by the gain.
+
+    Of the most severe, the first that is about nearly as much of the cell as any of them comes first. Those that are
+    vague, or come by chance, do only without others.
+    """
+    findings = sorted(findings, key=lambda one: (_SEVERITIES.index(one.severity), _rank(one), -one.cell_gain_percent))
+    severe = [one for one in findings if one.severity == findings[0].severity and rules()[one.rule].order in _LEADING]
+    severe = severe or findings[:1]
+    most = max((one.cell_percent for one in severe if one.cell_percent > 0), default=0.0)
+    first = next((one for one in severe if not one.cell_percent < _NEAR * most), None)
+    return [*filter(None, [first]), *(one for one in findings if one is not first)]
+
+
+def _rank(finding: Finding) -> int:
     order = rules()[finding.rule].order
-    order = order if finding.place or order != "usual" else "vague"
-    return _SEVERITIES.index(finding.severity), get_args(Order).index(order), -finding.cell_gain_percent
+    return get_args(Order).index(order if finding.place or order != "usual" else "vague")
 
 
 def _is_any(finding: Finding, cases: Collection[tuple[str, str]]) -> bool:
