@@ -62,9 +62,14 @@ def why_untraceable(needs: str) -> str:
     """Return what stands after code that `uses_values` found, to say why it cannot be traced."""
     if ".random." in needs:
         return "would run once, when the function is traced, and give the same numbers in every call"
-    if needs.endswith(")") and not needs.endswith("()"):
-        return "makes an int32 of the number in a graph, which raises if the tensor has another type"
+    if takes_number(needs):
+        return "takes the whole number as an int32 in a graph, and raises where the tensor has another type"
     return "needs values, which do not exist while a function is traced"
+
+
+def takes_number(needs: str) -> bool:
+    """Whether code that `uses_values` found could be traced if its number had the type of the tensor."""
+    return needs.endswith(")") and not needs.endswith("()")
 
 
 def _parts(code: Code, file: str, line: int) -> Iterator[ast.AST]:

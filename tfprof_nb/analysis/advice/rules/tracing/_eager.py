@@ -11,7 +11,14 @@ from tfprof_nb.analysis.advice.rule import TRACING_MS
 from tfprof_nb.analysis.python import EAGER_IN, RUNS_GRAPHS
 from tfprof_nb.analysis.source.calls import called_object
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
-from tfprof_nb.analysis.source.traceable import gets_numbers, has_effects, makes_objects, uses_values, why_untraceable
+from tfprof_nb.analysis.source.traceable import (
+    gets_numbers,
+    has_effects,
+    makes_objects,
+    takes_number,
+    uses_values,
+    why_untraceable,
+)
 
 MOSTLY_EAGER_PERCENT = 50.0
 FETCHING_OPS = "Iterator|Optional|Dataset"  # Keras fetches its data with these, always eagerly
@@ -98,6 +105,8 @@ def split(function: str, needs: str) -> str:
     why = f": `{needs}` {why_untraceable(needs)}" if needs else ""
     if ".random." in needs:
         return f"{into}, and pass it the random numbers, or draw them with tf.random{why}."
+    if takes_number(needs):
+        return f"{into}. There, `{needs}` {why_untraceable(needs)}: write `1.0` for floats, or `tf.cast(1, x.dtype)`."
     return (
         f"{into}, and leave the rest outside{why}. Where a model is only called, `model = tf.function(model)` does it."
     )
