@@ -72,8 +72,8 @@ _PREFETCH = (
     "Capture a few more steps."
 )
 _IN_MEMORY = (
-    "Slicing tensors is slow only if they are large: slice indices and gather whole batches, or store the data as "
-    "TFRecord files."
+    "Elements are sliced one by one, some microseconds each: put `.cache()` after `.batch()`, if the batches are the "
+    "same in each pass and fit in memory; else slice indices, and gather whole batches in a `.map()`."
 )
 _COMBINE = (
     "This stage waits for all its inputs in turn: end each of them with `.prefetch(tf.data.AUTOTUNE)` before they meet."
