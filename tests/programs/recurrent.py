@@ -47,3 +47,14 @@ def unrolled():
     model = keras.Sequential([keras.layers.SimpleRNN(8, unroll=True)])
     model.compile("sgd", "mse")
     return lambda: fit(model, 10)
+
+
+@program(warm_up=False)
+def at_each_time_step():
+    rows = np.ones((64, 48, 24, 2), "float32")
+    layers = [
+        keras.layers.TimeDistributed(keras.layers.Conv1D(8, 3, activation="relu"), name=f"rows{n}") for n in (1, 2)
+    ]
+    model = keras.Sequential([keras.Input((48, 24, 2)), *layers, keras.layers.Flatten(), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    return lambda: model.fit(rows, rows[:, 0, 0, :1], verbose=0)

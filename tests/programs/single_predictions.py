@@ -36,3 +36,24 @@ def of_large_images():
     for _ in range(10):
         features = LARGE.predict(image, verbose=0)
     return features
+
+
+@program
+def mined():
+    MODEL.compile("sgd", "mse")
+    many = np.ones((100, 4), "float32")
+    for _ in range(6):
+        hardest = MODEL.predict(many, verbose=0).argmax(0)
+        MODEL.train_on_batch(many[hardest], many[hardest, :2])
+
+
+@program
+def after_generator():
+    def batches():
+        while True:
+            yield np.ones((32, 4), "float32"), np.ones((32, 2), "float32")
+
+    MODEL.compile("sgd", "mse")
+    MODEL.fit(batches(), steps_per_epoch=20, verbose=0)
+    for _ in range(3):
+        MODEL.predict(STATE, verbose=0)

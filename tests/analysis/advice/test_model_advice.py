@@ -22,3 +22,15 @@ def test_a_discriminator_that_cannot_learn_is_named(advised, the_one):
 
 def test_one_that_is_thawed_is_not(advised):
     assert "frozen-model-trained" not in advised("models/thawed_discriminator")["rule"].tolist()
+
+
+def test_models_that_an_object_of_a_class_builds_for_each_client_are_alike(advised, the_one):
+    found = the_one(advised("models/rebuilt_for_each_client"), "model-built-in-loop")
+    assert found["place"] == "cell line 5"
+    assert found["finding"].startswith("5 models are built and traced: ")
+
+
+def test_clearing_the_session_runs_no_ops(advised):
+    table = advised("models/rebuilt_for_each_client")
+    assert not table["place"].eq("cell line 9").any()
+    assert "eager-outside-steps" not in table["rule"].tolist()

@@ -28,3 +28,13 @@ def test_few_examples_are_told_to_be_more(advised, the_one):
 
 def test_batches_are_large_enough(advised):
     assert "small-steps" not in advised("recurrent/stacked")["rule"].tolist()
+
+
+def test_layers_that_keras_traces_for_each_time_step_are_named(captured, the_one):
+    program = "recurrent/at_each_time_step"
+    p = captured(program)
+    found = the_one(p.advice.table, "unrolled-layer")
+    assert "of the cell's time: TimeDistributed (" in found["finding"]
+    assert "Conv2D(n, (1, k))" in found["fix"]
+    (graphs,) = p.data.graphs
+    assert graphs.layers["type"].eq("TimeDistributed").sum() == 2

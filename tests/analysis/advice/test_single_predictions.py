@@ -34,3 +34,14 @@ def test_calls_that_compute_for_longer_than_they_start_are_named(captured, the_o
     found = the_one(p.advice.table, "predict-per-example")
     assert found["change"] == "features = LARGE.predict_on_batch(image)"
     assert found["estimated_gain_percent"] < 50
+
+
+def test_calls_of_several_batches_between_which_the_model_trains_are_told_how_to_skip_the_pipeline(advised, the_one):
+    found = the_one(advised("single_predictions/mined"), "predict-per-example")
+    assert found["fix"].endswith("`predict_on_batch` takes all examples of a call as one batch.")
+
+
+def test_the_size_of_what_is_predicted_is_not_that_of_the_batches_of_training(captured):
+    """A generator's batches are of no size that is known."""
+    p = captured("single_predictions/after_generator")
+    assert not p.overview.summary["examples_per_step"] > 0

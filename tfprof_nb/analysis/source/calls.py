@@ -134,6 +134,9 @@ def built_in_loop(code: Code) -> BuiltAgain | None:
     >>> built_in_loop(Code({"cell": text}))
     BuiltAgain(file='cell', line=2, model='net', rate='')
     >>> built_in_loop(Code({"cell": text.replace("build()", "build(units=k)")}))
+    >>> text_of_class = "class Net:\n    ...\n" + text.replace("net = build()", "made = Net()\n    net = made.build(8)")
+    >>> built_in_loop(Code({"cell": text_of_class}))
+    BuiltAgain(file='cell', line=5, model='net', rate='')
     >>> called = "def score(k):\n    net = build()\n    return net.fit(x[k])\nscores = [score(k) for k in folds]"
     >>> built_in_loop(Code({"cell": called}))
     BuiltAgain(file='cell', line=2, model='net', rate='')
@@ -160,10 +163,18 @@ def _made_alike(code: Code, file: str, around: ast.stmt, name: str) -> BuiltAgai
     call = made[0].value if len(made) == 1 else None
     if not isinstance(call, ast.Call):
         return None
-    changing = stored_in(around)
+    statements = (node for node in ast.walk(around) if isinstance(node, ast.Assign))
+    changing = stored_in(around) - {assigned_name(one) for one in statements if _is_plain_object(code, one.value)}
     rate = _only_rate(code, file, call, changing)
     alike = rate or not names_in(call, ast.Load) & changing
     return BuiltAgain(file, made[0].lineno, name, rate) if alike else None
+
+
+def _is_plain_object(code: Code, made: ast.expr) -> bool:
+    """Whether code makes an object of a class of the program and gives it nothing: each is alike."""
+    if not isinstance(made, ast.Call) or made.args or made.keywords:
+        return False
+    return any(name_of(made.func) == one.name for file in code.files for one in code.nodes(file, ast.ClassDef))
 
 
 def _repeated(code: Code, function: str) -> bool:

@@ -57,9 +57,12 @@ def multiplied(graphs: Graphs, wanted: Bools) -> tuple[Bools, Bools]:
     return made, products
 
 
-def batch_size(graphs: Graphs) -> int | None:
-    """Return the size of the batches that steps take, if all of their tensors agree on it."""
-    nodes, functions = graphs.nodes, graphs.functions
+def batch_size(graphs: Graphs, left_out: Collection[int] = ()) -> int | None:
+    """Return the size of the batches that steps take, if all of their tensors agree on it.
+
+    Functions of other steps, such as those that predict, may be left out.
+    """
+    nodes, functions = graphs.nodes[~graphs.nodes["function"].isin(left_out)], graphs.functions.drop([*left_out])
     known = functions.loc[functions["called"].astype(bool), "batch"].dropna()
     fetched = nodes.loc[nodes["op"].isin(_DATA), "outputs"].astype(str).str.split(";")
     given = [text for signature in functions["signature"] for _, kind, text in signature if kind == "tensor"]
@@ -81,7 +84,8 @@ def batch_size_of(graphs: Graphs, called: Collection[str]) -> int | None:
         return int(known.iloc[0])
     given = [[text for _, kind, text in signature if kind == "tensor"] for signature in functions["signature"]]
     sizes = {size for texts in given if (size := _common_size(texts)) is not None}
-    return sizes.pop() if len(sizes) == 1 else batch_size(graphs)
+    others = graphs.functions.index[graphs.functions["called"].astype(bool)].difference(functions.index)
+    return sizes.pop() if len(sizes) == 1 else batch_size(graphs, others if len(functions) else ())
 
 
 def _common_size(tensors: Iterable[str]) -> int | None:

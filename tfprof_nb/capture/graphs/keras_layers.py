@@ -103,10 +103,12 @@ def _by_variables(nodes: Sequence[Node], known: set[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for node in nodes:
         path = node.variable.rpartition("/")[0]
-        own = path.rpartition("/")[2]
-        scopes = _scopes(node.name) if own and phase(node) in ("forward", "") else ()
-        around = iter(scopes)
-        scope = next((scope for scope in around if _named_after(scope.rpartition("/")[2], own)), None)
+        scopes = [*_scopes(node.name)] if path and phase(node) in ("forward", "") else []
+        around, scope = _scope_of(path, scopes)
+        # A layer such as TimeDistributed calls `call` of the layer in it, which opens no scope then.
+        while scopes and not scope and path.rpartition("/")[0] in known:
+            path = path.rpartition("/")[0]
+            around, scope = _scope_of(path, scopes)
         while scope:
             found.setdefault(scope, path)
             path = path.rpartition("/")[0]
@@ -114,6 +116,12 @@ def _by_variables(nodes: Sequence[Node], known: set[str]) -> dict[str, str]:
             inside = around if path in known else iter(())
             scope = next((scope for scope in inside if _named_after(scope.rpartition("/")[2], outer)), None)
     return found
+
+
+def _scope_of(path: str, scopes: Sequence[str]) -> tuple[Iterator[str], str | None]:
+    """Return the innermost scope that is named after a layer, and those around it."""
+    own, around = path.rpartition("/")[2], iter(scopes)
+    return around, next((scope for scope in around if _named_after(scope.rpartition("/")[2], own)), None)
 
 
 def _by_order(nodes: Sequence[Node], models: Iterable[Any], by_scope: dict[str, str]) -> None:

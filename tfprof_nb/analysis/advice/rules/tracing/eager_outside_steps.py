@@ -98,15 +98,19 @@ def _case(
     evidence: Evidence, rows: pd.DataFrame, of_loop: pd.DataFrame, calls: pd.DataFrame, *, outside_only: bool
 ) -> Iterator[Case]:
     """Tell what the costliest line of a loop calls, where that can be a graph; else the model that runs most ops."""
-    code = evidence.code
+    code, ops = evidence.code, eager_ops(evidence)
+    running, own = pd.MultiIndex.from_frame(ops[_LINE]), pd.MultiIndex.from_frame(of_loop[_LINE])
+    # An op is known by the line of the cell that runs it, also where that calls the loop's function.
+    lines = pd.MultiIndex.from_frame(pd.concat([of_loop, _callers(rows, of_loop)])[_LINE])
+    many = ops.loc[running.isin(lines), "occurrences"].sum() >= MANY_OPS
+    # Beside lines that run ops, others are Python in Keras, as in keras.backend.clear_session.
+    if own.isin(running).any():
+        of_loop = of_loop[own.isin(running) | (of_loop["called"] != "")]
+        calls = _calls_below(evidence, rows, of_loop)
     file, line = _costliest(of_loop, *_LINE)
     called_file, function = _costliest(of_loop[of_loop["line"] == line], "called_file", "called")
     function = function.rpartition(".")[2]
     defined = code.definition(called_file, function) if function else 0
-    ops = eager_ops(evidence)
-    # An op is known by the line of the cell that runs it, also where that calls the loop's function.
-    lines = pd.MultiIndex.from_frame(pd.concat([of_loop, _callers(rows, of_loop)])[_LINE])
-    many = ops.loc[pd.MultiIndex.from_frame(ops[_LINE]).isin(lines), "occurrences"].sum() >= MANY_OPS
     model = called_layer(evidence, calls[(calls["file"] == file) & (calls["line"] == line)]) if not defined else ""
     if model:  # no other line of the loop becomes a graph
         of_loop, calls = (rows[(rows["file"] == file) & (rows["line"] == line)] for rows in (of_loop, calls))
