@@ -11,6 +11,7 @@ from tfprof_nb.analysis.source.owners import owners
 _FEW_CHANNELS, _WIDE = 4, 8
 # What a Conv2D takes: its input, and its kernel, which is as wide.
 _TAKES = re.compile(r"\w+\[[^,;]*,(?!1,)([^,;]*),(\d+),(\d+)\];\w+\[(\d+),\2,\3,(\d+)\]")
+_ONCE = re.compile(r"\w+\[[^,;]*,[^,;]*,1,\d+\]")
 
 RULE = Rule(
     "convolution-over-whole-width",
@@ -44,7 +45,8 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         return
     graphs, nodes = ops.graphs, ops.graphs.nodes
     forward = np.flatnonzero(nodes["op"].eq("Conv2D") & (nodes["forward"] < 0))
-    found = {int(node): whole for node in forward if (whole := _whole(str(nodes["takes"].iloc[node])))}
+    shapes = nodes[["takes", "outputs"]].astype(str)
+    found = {int(node): whole for node in forward if (whole := _whole(*shapes.iloc[node]))}
     if not found:
         return
     own = np.zeros(len(nodes), dtype=bool)
@@ -73,15 +75,16 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     )
 
 
-def _whole(takes: str) -> _Whole | None:
-    """Return the sizes of a convolution whose kernel is as wide as its input of few channels; None for others.
+def _whole(takes: str, outputs: str) -> _Whole | None:
+    """Return the sizes of a convolution of few channels whose kernel fits its input once; None for others.
 
     Examples
     --------
-    >>> _whole("float32[?,24,32,1];float32[3,32,1,16]")
+    >>> _whole("float32[?,24,32,1];float32[3,32,1,16]", "float32[?,22,1,16]")
     _Whole(height='24', width=32, channels=1, rows=3, filters=16)
-    >>> _whole("float32[?,24,32,1];float32[3,3,1,16]")
+    >>> _whole("float32[?,24,32,1];float32[3,32,1,16]", "float32[?,24,32,16]")  # padded
+    >>> _whole("float32[?,24,32,1];float32[3,3,1,16]", "float32[?,22,30,16]")
     """
-    match = _TAKES.fullmatch(takes)
+    match = _TAKES.fullmatch(takes) if _ONCE.fullmatch(outputs) else None
     whole = _Whole(match[1], *map(int, match.groups()[1:])) if match else None
     return whole if whole and whole.width >= _WIDE and whole.channels <= _FEW_CHANNELS else None
