@@ -79,7 +79,7 @@ test: env lint vitest ## what CI runs: lint, and all tests but the nightly ones;
 	@echo "== pytest"; $(PYTEST)
 
 nightly: env lint vitest ## all tests: also every program and notebook, other versions, soaks (hours)
-	@echo "== pytest, all"; $(PYTEST) -m ""
+	@echo "== pytest, all"; TFPROF_NB_PICTURES=1 $(PYTEST) -m ""
 	@$(MAKE) --no-print-directory fuzz
 
 fuzz: $(EDITABLE) ## open changed files for SECONDS (300): every input gives a right result or a TfprofError

@@ -1,5 +1,6 @@
 """A notebook in a real JupyterLab, driven as a user would: open, run all, look."""
 
+import os
 import re
 import time
 from contextlib import contextmanager, suppress
@@ -12,6 +13,9 @@ NOT_OURS = re.compile(
     r"favicon|Failed to load resource|lsp|ResizeObserver|Unexpected content-type|<rect> attribute \w+: A negative",
     re.IGNORECASE,
 )
+
+# Whether to take pictures of what tests see, which takes as long as to see it: what fails is always photographed.
+PICTURES = "TFPROF_NB_PICTURES" in os.environ
 
 NOTEBOOK = "const notebook = window.jupyterapp.shell.currentWidget;"
 KERNEL = "window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel"
@@ -158,7 +162,14 @@ class Lab:
         self.wait_for(canvas, f"(canvas) => ({COLORS})(canvas) > {count}")
 
     def screenshot(self, name, width=1280, *, settled=True):
-        """Store what the page shows as ``build/screenshots/NAME.png``: the whole notebook, as far as it can be."""
+        """Store what the page shows as ``build/screenshots/NAME.png``, where pictures are wanted."""
+        if PICTURES:
+            self._photograph(name, width, settled=settled)
+        elif settled:
+            self.wait_until_settled()
+
+    def _photograph(self, name, width=1280, *, settled):
+        """Take a picture of the whole notebook, as far as it can be."""
         scroller = self.page.locator(".jp-WindowedPanel-outer").first
         height = scroller.evaluate("element => element.scrollHeight")
         self.page.set_viewport_size({"width": width, "height": min(max(800, height + 120), 8000)})
@@ -176,7 +187,7 @@ class Lab:
         except BaseException:
             (self.artifacts / f"{name}-console.log").write_text("\n".join(self.console + self.errors), encoding="utf-8")
             with suppress(Error):  # a page that is gone can't be photographed
-                self.screenshot(f"{name}-failed", settled=False)
+                self._photograph(f"{name}-failed", settled=False)
             raise
 
 
