@@ -25,6 +25,10 @@ ASK = f"""async (expression) => {{
     return reply.content.user_expressions.answer.data['text/plain'];
 }}"""
 STATUS = "notebook?.context?.sessionContext?.session?.kernel?.status"
+CLOSE = """() => {
+    for (const {context} of [...window.jupyterapp.shell.widgets('main')]) if (context) context.model.dirty = false;
+    return window.jupyterapp.commands.execute('application:close-all');
+}"""
 FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 # In all views: no page waits for the kernel, no widget lacks its content, and every chart fills its place.
 # The words of a page that waits come late, but its element is there at once.
@@ -146,12 +150,18 @@ class Lab:
         """Write the notebook, outputs included, to its file."""
         self.execute("docmanager:save")
 
-    def open_without_kernel(self, name):
-        """Show a saved notebook as it is read where nothing runs."""
+    def open_empty(self):
+        """Show JupyterLab without a notebook: it takes long to begin, and notebooks open in it quickly."""
         self.page.goto(f"{self.url}/lab?reset")
         self.page.wait_for_function("() => window.jupyterapp?.restored.then(() => true)")
-        self.execute("docmanager:open", path=name, kernelPreference={"shouldStart": False, "canStart": False})
-        self.page.wait_for_function(f"() => {{ {NOTEBOOK} return notebook?.context?.isReady && !{STATUS} }}")
+
+    def open_alone(self, name, *, kernel):
+        """Show a saved notebook in the place of the one before, with a kernel or as it is read where nothing runs."""
+        self.page.evaluate(CLOSE)
+        self.execute("docmanager:open", path=name, kernelPreference={"shouldStart": kernel, "canStart": kernel})
+        state = f"{STATUS} === 'idle'" if kernel else f"!{STATUS}"
+        opened = f"notebook?.context?.path === name && notebook.context.isReady && {state}"
+        self.page.wait_for_function(f"(name) => {{ {NOTEBOOK} return {opened} }}", arg=name)
 
     def colors(self, canvas):
         """How many different colours a canvas shows."""

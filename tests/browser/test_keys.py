@@ -10,7 +10,7 @@ from browser.conftest import TIMEOUT_S
 from browser.lab import FRAMES, NOTEBOOK, STATUS, Lab, Notebook7, open_page, open_tab, page_tabs
 from builders import XSpace
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.timeout(1800)
 
 SHOW = """import tfprof_nb as tp
 profile = tp.load([{files}], name='keys')
