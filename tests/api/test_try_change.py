@@ -74,6 +74,7 @@ def clock(monkeypatch):
     stands = Clock(look_s=0.05)
     for module in (steps, turns):
         monkeypatch.setattr(module, "time", stands)
+    return stands
 
 
 def run(shell, *cells):
