@@ -142,6 +142,7 @@ def test_of_two_processes_with_one_logdir_the_next_capture_clears_what_the_kille
             assert [other.stdout.readline() for _ in range(4)] == ["step\n"] * 4
             with tp.profile(logdir=tmp_path) as p:  # while the other captures
                 steps(4)
+            assert len({path.name for path in tmp_path.iterdir()} - {"plugins"}) == 1  # where the other one records
             print(file=other.stdin, flush=True)
             folders = {str(p.files[0].parent), other.stdout.readline().strip()}
             assert len(folders) == 2
