@@ -78,7 +78,7 @@ statically: # lint and vitest, one beside the other
 check: $(EDITABLE) statically ## lint, and all tests that need no TensorFlow, kernel or browser (3 minutes)
 	@echo "== pytest --check"; $(PYTEST) --check
 
-test: env statically ## what CI runs: lint, and all tests but the nightly ones; TensorFlow, JupyterLab, a browser (10 minutes)
+test: env statically ## what CI runs: lint, and all tests but the nightly ones; TensorFlow, JupyterLab, a browser (half an hour)
 	@echo "== pytest"; $(PYTEST)
 
 nightly: env statically ## all tests: also every program and notebook, other versions, soaks (hours)
