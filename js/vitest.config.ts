@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
-  test: { include: ["src/**/*.test.ts"], environment: "node" },
+  // What hangs: how long a test takes, a busy machine decides.
+  test: { include: ["src/**/*.test.ts"], environment: "node", testTimeout: 300_000, hookTimeout: 300_000 },
 });

@@ -308,8 +308,8 @@ def test_wrong_arguments_are_named(wrong):
         tp.benchmark_input(tf.data.Dataset.range(9), **wrong)
 
 
-def test_a_pipeline_that_fails_in_the_middle_keeps_what_came_before():
-    measured = tp.benchmark_input(tf.data.Dataset.range(10_000).map(failing).batch(10), seconds=1)
+def test_a_pipeline_that_fails_in_the_middle_keeps_what_came_before(clock):
+    measured = tp.benchmark_input(tf.data.Dataset.range(10_000).map(failing).batch(10), seconds=0.5)
     assert measured.summary["batch_ms"] > 0
     assert "no such picture" in " ".join(measured.notes)
     assert "cached" not in set(measured.table["name"])

@@ -54,8 +54,29 @@ def clock(monkeypatch):
     return built
 
 
-def test_the_variants_of_a_model(clock):
-    measured = tp.benchmark_step(compiled(dense()), (X, Y), seconds=SECONDS)
+def trained(measure):
+    """Train, measure a step or not, and train on; return all that training changes and draws, and what was measured."""
+    keras.backend.clear_session()
+    keras.utils.set_random_seed(5)
+    model, measured = compiled(dense()), None
+    model.fit(X, Y, batch_size=8, verbose=0)
+    before = state(model)
+    if measure:
+        measured = tp.benchmark_step(model, (X, Y), seconds=SECONDS)
+        for old, new in zip(before, state(model), strict=True):
+            np.testing.assert_array_equal(old, new)
+    drawn = [random.random(), np.random.random(), float(tf.random.uniform(()))]  # noqa: NPY002
+    drawn.append(keras.layers.Dense(2).name)
+    drawn += keras.random.normal((2,)).numpy().tolist()
+    model.fit(X, Y, batch_size=8, verbose=0)
+    return (state(model), drawn, [keras.layers.Dense(3)(tf.ones((1, 2))).numpy()]), measured
+
+
+def test_a_models_variants_are_measured_and_its_weights_metrics_and_seeds_are_bit_equal_afterwards(clock):
+    (plain, _), (as_before, measured) = trained(False), trained(True)
+    for one, other in zip(plain, as_before, strict=True):
+        for old, new in zip(one, other, strict=True):
+            np.testing.assert_array_equal(old, new)
     table = measured.table.set_index("name")
     assert table.index[0] == "as it is"
     assert any(name.startswith("jit_compile=") for name in table.index)
@@ -65,33 +86,6 @@ def test_the_variants_of_a_model(clock):
     assert table["speedup"][list(gains)].to_dict() == pytest.approx(gains)
     assert table["example_us"]["as it is"] == pytest.approx(2e4 / 32)
     assert any(note.startswith("Mixed precision is left out") for note in measured.notes)
-
-
-def trained(measure):
-    """Train, measure a step or not, and train on; return all that training changes and draws."""
-    keras.utils.set_random_seed(5)
-    model = compiled(dense())
-    model.fit(X, Y, batch_size=8, verbose=0)
-    before = state(model)
-    if measure:
-        tp.benchmark_step(model, (X, Y), seconds=1)
-        for old, new in zip(before, state(model), strict=True):
-            np.testing.assert_array_equal(old, new)
-    drawn = [random.random(), np.random.random(), float(tf.random.uniform(()))]  # noqa: NPY002
-    drawn.append(keras.layers.Dense(2).name)
-    drawn += keras.random.normal((2,)).numpy().tolist()
-    model.fit(X, Y, batch_size=8, verbose=0)
-    return state(model), drawn, [keras.layers.Dense(3)(tf.ones((1, 2))).numpy()]
-
-
-def test_weights_optimizer_metrics_and_seeds_are_bit_equal_afterwards():
-    keras.backend.clear_session()
-    plain = trained(False)
-    keras.backend.clear_session()
-    measured = trained(True)
-    for one, other in zip(plain, measured, strict=True):
-        for old, new in zip(one, other, strict=True):
-            np.testing.assert_array_equal(old, new)
 
 
 def test_a_model_that_was_never_built_stays_unbuilt():

@@ -74,6 +74,7 @@ def clock(monkeypatch):
     stands = Clock(look_s=0.05)
     for module in (steps, turns):
         monkeypatch.setattr(module, "time", stands)
+    return stands
 
 
 def run(shell, *cells):
@@ -525,7 +526,8 @@ model.fit(x, y, epochs=6, batch_size=16, verbose=0, callbacks=[Slow()])
 
 
 @pytest.mark.usefixtures("with_model")
-def test_what_a_change_gains_between_epochs_whole_cells_tell(shell):
+def test_what_a_change_gains_between_epochs_whole_cells_tell(shell, clock, monkeypatch):
+    monkeypatch.setattr("time.sleep", clock.sleep)  # each step takes a look at the clock, however long it takes
     run(shell, "import keras, time")
     as_it_is, changed = (SLOW_EPOCHS.replace("EVERY", every) for every in ("1", "5"))
     one, texts = change(as_it_is, changed)

@@ -8,7 +8,8 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
@@ -16,7 +17,7 @@ from playwright.sync_api import expect, sync_playwright
 from browser.fake_host import FakeHost
 from browser.lab import Lab
 
-TIMEOUT_S = float(os.environ.get("TFPROF_NB_BROWSER_TIMEOUT", "120"))
+TIMEOUT_S = float(os.environ.get("TFPROF_NB_BROWSER_TIMEOUT", "300"))
 expect.set_options(timeout=TIMEOUT_S * 1000)
 
 # All cells are in the page even when they are out of sight, and nothing asks or fetches.
@@ -110,14 +111,29 @@ def server_url(tmp_path_factory, notebooks_folder):
         yield url
 
 
+_running = ExitStack()
+
+
+@cache
+def _launched(path):
+    driver = _running.enter_context(sync_playwright())
+    browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+    _running.callback(browser.close)
+    return browser
+
+
 @pytest.fixture(scope="module")
 def chromium():
-    """A headless Chromium. Of a module: while it is driven, an event loop runs that other tests would trip over."""
-    path = chromium_path()
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+    """A headless Chromium, for all files of this folder that follow one another."""
+    return _launched(chromium_path())
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item, nextitem):
+    """End Chromium before another folder's tests: while it is driven, an event loop runs that they would trip over."""
+    if nextitem is None or nextitem.path.parent != item.path.parent:
+        _running.close()
+        _launched.cache_clear()
 
 
 @pytest.fixture(scope="session")
@@ -130,16 +146,22 @@ def artifacts(root):
 
 @pytest.fixture(scope="module")
 def open_lab(chromium, server_url, notebooks_folder, artifacts):
-    """``open_lab(path)`` opens a notebook in a new page, a copy if it is not in the server's folder: a ``Lab``."""
+    """``open_lab(path)`` opens a notebook in a new page, a copy if it is not in the server's folder: a ``Lab``.
+
+    Without a path, it opens JupyterLab alone.
+    """
     contexts = []
 
-    def open_notebook(path, kernel=True):
-        if path.parent != notebooks_folder:
-            shutil.copy(path, notebooks_folder)
+    def open_notebook(path=None):
         contexts.append(chromium.new_context(viewport={"width": 1280, "height": 900}))
         lab = Lab(contexts[-1].new_page(), server_url, artifacts, TIMEOUT_S)
+        if path is None:
+            lab.open_empty()
+            return lab
+        if path.parent != notebooks_folder:
+            shutil.copy(path, notebooks_folder)
         with lab.evidence(path.stem):
-            (lab.open if kernel else lab.open_without_kernel)(path.name)
+            lab.open(path.name)
         return lab
 
     yield open_notebook

@@ -1,5 +1,6 @@
 """A notebook in a real JupyterLab, driven as a user would: open, run all, look."""
 
+import os
 import re
 import time
 from contextlib import contextmanager, suppress
@@ -13,6 +14,9 @@ NOT_OURS = re.compile(
     re.IGNORECASE,
 )
 
+# Whether to take pictures of what tests see, which takes as long as to see it: what fails is always photographed.
+PICTURES = "TFPROF_NB_PICTURES" in os.environ
+
 NOTEBOOK = "const notebook = window.jupyterapp.shell.currentWidget;"
 KERNEL = "window.jupyterapp.shell.currentWidget.context.sessionContext.session.kernel"
 ASK = f"""async (expression) => {{
@@ -21,6 +25,10 @@ ASK = f"""async (expression) => {{
     return reply.content.user_expressions.answer.data['text/plain'];
 }}"""
 STATUS = "notebook?.context?.sessionContext?.session?.kernel?.status"
+CLOSE = """() => {
+    for (const {context} of [...window.jupyterapp.shell.widgets('main')]) if (context) context.model.dirty = false;
+    return window.jupyterapp.commands.execute('application:close-all');
+}"""
 FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 # In all views: no page waits for the kernel, no widget lacks its content, and every chart fills its place.
 # The words of a page that waits come late, but its element is there at once.
@@ -142,12 +150,18 @@ class Lab:
         """Write the notebook, outputs included, to its file."""
         self.execute("docmanager:save")
 
-    def open_without_kernel(self, name):
-        """Show a saved notebook as it is read where nothing runs."""
+    def open_empty(self):
+        """Show JupyterLab without a notebook: it takes long to begin, and notebooks open in it quickly."""
         self.page.goto(f"{self.url}/lab?reset")
         self.page.wait_for_function("() => window.jupyterapp?.restored.then(() => true)")
-        self.execute("docmanager:open", path=name, kernelPreference={"shouldStart": False, "canStart": False})
-        self.page.wait_for_function(f"() => {{ {NOTEBOOK} return notebook?.context?.isReady && !{STATUS} }}")
+
+    def open_alone(self, name, *, kernel):
+        """Show a saved notebook in the place of the one before, with a kernel or as it is read where nothing runs."""
+        self.page.evaluate(CLOSE)
+        self.execute("docmanager:open", path=name, kernelPreference={"shouldStart": kernel, "canStart": kernel})
+        state = f"{STATUS} === 'idle'" if kernel else f"!{STATUS}"
+        opened = f"notebook?.context?.path === name && notebook.context.isReady && {state}"
+        self.page.wait_for_function(f"(name) => {{ {NOTEBOOK} return {opened} }}", arg=name)
 
     def colors(self, canvas):
         """How many different colours a canvas shows."""
@@ -158,7 +172,14 @@ class Lab:
         self.wait_for(canvas, f"(canvas) => ({COLORS})(canvas) > {count}")
 
     def screenshot(self, name, width=1280, *, settled=True):
-        """Store what the page shows as ``build/screenshots/NAME.png``: the whole notebook, as far as it can be."""
+        """Store what the page shows as ``build/screenshots/NAME.png``, where pictures are wanted."""
+        if PICTURES:
+            self._photograph(name, width, settled=settled)
+        elif settled:
+            self.wait_until_settled()
+
+    def _photograph(self, name, width=1280, *, settled):
+        """Take a picture of the whole notebook, as far as it can be."""
         scroller = self.page.locator(".jp-WindowedPanel-outer").first
         height = scroller.evaluate("element => element.scrollHeight")
         self.page.set_viewport_size({"width": width, "height": min(max(800, height + 120), 8000)})
@@ -176,7 +197,7 @@ class Lab:
         except BaseException:
             (self.artifacts / f"{name}-console.log").write_text("\n".join(self.console + self.errors), encoding="utf-8")
             with suppress(Error):  # a page that is gone can't be photographed
-                self.screenshot(f"{name}-failed", settled=False)
+                self._photograph(f"{name}-failed", settled=False)
             raise
 
 

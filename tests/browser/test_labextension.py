@@ -26,11 +26,12 @@ def jupyterlab(request):
 
 
 @pytest.fixture(scope="module")
-def server_url(jupyterlab, server_url, wheel, notebooks_folder, tmp_path_factory):
+def server_url(jupyterlab, server_url, request, notebooks_folder, tmp_path_factory):
     """The address of a server with that JupyterLab; kernels and widgets come from this environment."""
     if jupyterlab == LOCKED:
         yield server_url
         return
+    wheel = request.getfixturevalue("wheel")  # the locked one needs none to be built
     home = tmp_path_factory.mktemp("jupyterlab")
     packages = home / "packages"
     install(sys.executable, "--no-deps", "--target", str(packages), jupyterlab, str(wheel))

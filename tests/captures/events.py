@@ -168,12 +168,17 @@ def _events(names, start_ps, length_ps, shape, shapes, values):
     """Return the messages of a plane's events one after another, and where each begins and the last ends."""
     groups = []
     size = np.zeros(len(names), np.int64)
-    places = {own: np.cumsum(np.array([own in one for one in shapes])[shape]) - 1 for own in values}
-    for number in np.unique(shape).tolist():
-        rows = np.flatnonzero(shape == number)
+    rows_of = np.split(np.argsort(shape, kind="stable"), np.cumsum(np.bincount(shape, minlength=len(shapes)))[:-1])
+    rows_with = {
+        own: np.sort(np.concatenate([rows for rows, one in zip(rows_of, shapes, strict=True) if own in one]))
+        for own in values
+    }
+    for number, rows in enumerate(rows_of):
+        if not len(rows):
+            continue
         parts = [*_number(1, names[rows]), *_number(2, start_ps[rows]), *_number(3, length_ps[rows])]
         for key, kind in shapes[number]:
-            value = values[key, kind][places[key, kind][rows]]
+            value = values[key, kind][np.searchsorted(rows_with[key, kind], rows)]
             stat = [
                 *_number(1, np.full(len(rows), key)),
                 *(_double(value) if kind == DOUBLE else _number(REF if kind == TEXT else kind, value)),
@@ -209,12 +214,16 @@ def _message(number, parts, count):
 
 
 def _varint(values):
-    left = np.asarray(values, np.int64).view(np.uint64)[:, None] >> np.arange(0, 70, 7, dtype=np.uint64).clip(0, 63)
-    left[:, 9] = np.asarray(values, np.int64) < 0
-    counts = np.append(np.ones((len(left), 1), bool), left[:, 1:] > 0, axis=1)
-    more = np.append(counts[:, 1:], np.zeros((len(left), 1), bool), axis=1)
-    width = max(1, int(counts.any(0).sum()))
-    return ((left & 0x7F).astype(np.uint8) | more.astype(np.uint8) << 7)[:, :width], counts[:, :width]
+    left = np.asarray(values, np.int64).view(np.uint64)
+    width = max(1, -(-int(left.max(initial=0)).bit_length() // 7))
+    data, counts = np.empty((len(left), width), np.uint8), np.ones((len(left), width), bool)
+    for place in range(width):
+        if place:
+            np.not_equal(left, 0, out=counts[:, place])
+        data[:, place] = left & np.uint64(0x7F)
+        left = left >> np.uint64(7)
+        data[:, place] |= (left != 0).view(np.uint8) << 7
+    return data, counts
 
 
 def _joined(parts):

@@ -88,11 +88,17 @@ def _of_all_workers(tmp_path_factory, name):
 
 def check(name):
     """Fail, and say what to do, where a program is not recorded as it is written now."""
+    if trouble := trouble_with(name):
+        pytest.fail(trouble)
+
+
+def trouble_with(name):
+    """Say what to do where a program is not recorded as it is written now; nothing where it is."""
     again = f'record it: make captures NAMES="{name}"'
     if not archive.file_of(name).is_file():
-        pytest.fail(f"There is no capture of {name}: {again}")
-    if archive.about(name)["digest"] != sources.digest(name):
-        pytest.fail(f"{name} was changed since it was recorded: {again}")
+        return f"There is no capture of {name}: {again}"
+    changed = archive.about(name)["digest"] != sources.digest(name)
+    return f"{name} was changed since it was recorded: {again}" if changed else ""
 
 
 @pytest.fixture

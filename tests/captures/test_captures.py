@@ -2,27 +2,26 @@
 
 import re
 
-import pytest
-
 from captures import archive, sources
-from captures.fixtures import check, line_with
+from captures.fixtures import line_with, trouble_with
+
+ABSOLUTE = re.compile(rb'"(?:/|[A-Z]:\\)[\w./-]+\.py"')
 
 
-@pytest.mark.parametrize("name", sources.names())
-def test_it_is_recorded(name):
-    check(name)
+def test_all_are_recorded_and_paths_are_those_of_any_checkout():
+    """Files are named from the checkout or from Python's library; cells have no path. Each archive is read once."""
+    troubles, machines = [], []
+    for name in sources.names():
+        trouble = trouble_with(name)
+        troubles += [trouble] if trouble else []
+        if archive.file_of(name).is_file() and ABSOLUTE.search(archive.parts(name)[archive.BESIDE]):
+            machines.append(name)
+    assert (troubles, machines) == ([], [])
 
 
 def test_none_is_left_of_a_program_that_is_gone():
     kept = {file.relative_to(archive.FOLDER).as_posix() for file in archive.FOLDER.rglob(f"*{archive.ENDING}")}
     assert kept == {f"{name}{archive.ENDING}" for name in sources.names()}
-
-
-def test_paths_are_those_of_any_checkout():
-    """Files are named from the checkout or from Python's library; cells have no path."""
-    absolute = re.compile(rb'"(?:/|[A-Z]:\\)[\w./-]+\.py"')
-    recorded = [name for name in sources.names() if archive.file_of(name).is_file()]
-    assert not [name for name in recorded if absolute.search(archive.parts(name)[archive.BESIDE])]
 
 
 TEXT = """\

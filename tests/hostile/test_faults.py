@@ -115,44 +115,48 @@ def test_an_interrupted_report_is_whole_or_the_one_before(path, tmp_path, times)
     assert len(tp.load(p.to_chrome_trace(tmp_path / "t.json")).events)
 
 
-CAPTURE = """
+CAPTURES = """
 import sys, time
 import tensorflow as tf, tfprof_nb as tp
-with tp.profile(logdir=sys.argv[1]) as p:
-    for number in range(int(sys.argv[2])):
+
+def steps(count):
+    for number in range(count):
         with tp.step(number):
             tf.linalg.matmul(tf.ones((8, 8)), tf.ones((8, 8)))
         print("step", flush=True)
-    time.sleep(float(sys.argv[3]))
-print(p.files[0].parent)
+
+with tp.profile(logdir=sys.argv[1]) as p:
+    steps(4)
+    sys.stdin.readline()
+print(p.files[0].parent, flush=True)
+with tp.profile(logdir=sys.argv[1]):
+    steps(1)
+    time.sleep(600)
 """
 
 
-def capturing(logdir, steps, seconds):
-    command = [sys.executable, "-c", CAPTURE, str(logdir), str(steps), str(seconds)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def test_the_next_capture_clears_what_a_killed_process_left(tmp_path):
-    killed = capturing(tmp_path, 3, 600)
-    assert killed.stdout.readline() == "step\n"
-    left = list(tmp_path.iterdir())
-    killed.kill()
-    killed.wait()
-    assert len(left) == 1
-    assert list(tmp_path.iterdir()) == left
+def test_of_two_processes_with_one_logdir_the_next_capture_clears_what_the_killed_one_left(tmp_path):
+    command = [sys.executable, "-c", CAPTURES, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        try:
+            assert [other.stdout.readline() for _ in range(4)] == ["step\n"] * 4
+            with tp.profile(logdir=tmp_path) as p:  # while the other captures
+                steps(4)
+            assert len({path.name for path in tmp_path.iterdir()} - {"plugins"}) == 1  # where the other one records
+            print(file=other.stdin, flush=True)
+            folders = {str(p.files[0].parent), other.stdout.readline().strip()}
+            assert len(folders) == 2
+            assert [len(tp.load(folder).steps.table) for folder in folders] == [4, 4]
+            assert other.stdout.readline() == "step\n"
+            left = set(tmp_path.iterdir())
+            assert len(left) == 2
+            assert tmp_path / "plugins" in left
+        finally:
+            other.kill()
+    assert set(tmp_path.iterdir()) == left
     with tp.profile(logdir=tmp_path):
         steps()
     assert [path.name for path in tmp_path.iterdir()] == ["plugins"]
-
-
-def test_two_processes_capture_into_one_logdir(tmp_path):
-    both = [capturing(tmp_path, 4, 1) for _ in range(2)]
-    done = [process.communicate(timeout=200) for process in both]
-    folders = [out.splitlines()[-1] for out, _ in done]
-    assert len(set(folders)) == 2
-    assert [path.name for path in tmp_path.iterdir()] == ["plugins"]
-    assert [len(tp.load(folder).steps.table) for folder in folders] == [4, 4]
 
 
 def test_a_logdir_that_is_removed_during_a_capture_loses_nothing(tmp_path):

@@ -97,7 +97,8 @@ def test_the_code_that_made_the_ops_has_their_time(profile):
 @pytest.mark.tensorflow
 def test_one_step_and_the_average(profile):
     times = [profile.graph.scope(step=step).table["total_micros"][0] for step in range(3)]
-    assert profile.graph.scope().table["total_micros"][0] == pytest.approx(np.mean(times), rel=0.2)
+    # Of the average, what ran in a single step only is left out.
+    assert 0 < profile.graph.scope().table["total_micros"][0] <= 1.001 * np.mean(times)
     with pytest.raises(ValueError, match="step: there is no step 3"):
         profile.graph.scope(step=3)
 
