@@ -281,7 +281,7 @@ class Code:
         >>> text = "class Net(Layer):\n    def call(self, x):\n        return self.turn(x)\n    def turn(self, x): ..."
         >>> names = Names("", {("", "net"): NameObject("Net", "layer")})
         >>> code = Code({"cell": text + "\ny = net(x).turn(x)"}, names)
-        >>> [found[1].name for call in code.nodes("cell", ast.Call) if (found := code.called("cell", call))]
+        >>> sorted(found[1].name for call in code.nodes("cell", ast.Call) if (found := code.called("cell", call)))
         ['call', 'turn']
         """
         function = call.func

@@ -9,7 +9,7 @@ from tfprof_nb.analysis.source.rewriting import on_batch
 
 _BY_KERAS = ("predict", "evaluate")
 _MIN_CALLS, _PART = 10, 0.1
-_AS_ONE = " Where the model trains between the calls, `predict_on_batch` takes all examples of a call as one batch."
+_AS_ONE = " If the model trains between the calls, `predict_on_batch` takes all examples of a call as one batch."
 
 RULE = Rule(
     "predict-per-example",
@@ -53,7 +53,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         likewise = f" Do the same at {' and '.join(alike)}." if alike else ""
         each = "Each call" if one_batch else "Each of its calls"
         fix = f"{each} has one batch: skip the pipeline, with `predict_on_batch`.{likewise}" if itself else f"{once}."
-        fix += _AS_ONE * (name == "predict" and not plain)
+        fix += _AS_ONE * (name == "predict" and not plain and bool((phases == "train").any()))
         fix += f" Where no call needs the result of another: {once[:1].lower()}{once[1:]}." if itself else ""
         # What each call computes is part of what a single call, or the model itself, does faster.
         changed = rows[(rows["file"] == first["file"]) & (rows["line"] == first["line"])] if itself else rows
