@@ -39,7 +39,7 @@ function render({ model, el }: RenderProps<Traits>): () => void {
     "aria-label": "Search boxes",
   });
   const matched = element("span", { class: "tfp-muted", "aria-live": "polite" });
-  const whole = button("Show all", "Let everything fill the width", () => zoom(0));
+  const whole = button("Show all", "Show all: let everything fill the width", () => zoom(0));
   const legend = element("span", { class: "tfp-flame-legend tfp-push" });
   for (const [name, color] of model.get("legend")) {
     const swatch = element("span", { class: "tfp-flame-swatch", style: `background:${color}` });

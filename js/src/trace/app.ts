@@ -167,7 +167,7 @@ export class App implements StateListener {
       this.visible,
       button("−", "Zoom out (S)", () => navigation.zoom(1 / 2)),
       button("+", "Zoom in (W)", () => navigation.zoom(2)),
-      button("All", "Show everything (0)", () => navigation.showAll()),
+      button("All", "All: show everything (0)", () => navigation.showAll()),
       ...enlarge,
       button("?", "Mouse and keys (?)", () => this.toggleHelp()),
     );

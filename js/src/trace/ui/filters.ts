@@ -35,7 +35,7 @@ export class Filters {
     signal: AbortSignal,
   ) {
     const hits = element("label", { class: "tfp-field" }, this.hits, "Search hits only");
-    const reset = button("Reset", "Show everything again", () => this.reset());
+    const reset = button("Reset", "Reset: show everything again", () => this.reset());
     this.root.append(this.rows.label, this.shortest.label, hits, reset, this.summary);
     for (const input of [this.rows.input, this.shortest.input, this.hits]) {
       input.addEventListener("input", () => this.change(), { signal });
