@@ -14,7 +14,7 @@ SCRIPTS := $(STATIC)/trace.js
 # Two at a time, the tests of a file in order and in one process: one TensorFlow and one Jupyter server each.
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=25
 
-.PHONY: help env chromium build lint format vitest statically check test nightly fuzz captures demo notebooks docs site bench workflows wheel notes lock clean
+.PHONY: help env chromium build lint format vitest lint-vitest check test nightly fuzz captures demo notebooks docs site bench workflows wheel notes lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -72,16 +72,16 @@ format: $(EDITABLE) ## let ruff and biome rewrite what they can
 vitest: $(NODE)
 	@echo "== vitest"; cd js && npm run --silent test
 
-statically: # lint and vitest, one beside the other
+lint-vitest: # lint and vitest, one beside the other
 	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) lint vitest
 
-check: $(EDITABLE) statically ## lint, and all tests that need no TensorFlow, kernel or browser (3 minutes)
+check: $(EDITABLE) lint-vitest ## lint, and all tests that need no TensorFlow, kernel or browser (3 minutes)
 	@echo "== pytest --check"; $(PYTEST) --check
 
-test: env statically ## what CI runs: lint, and all tests but the nightly ones; TensorFlow, JupyterLab, a browser (half an hour)
+test: env lint-vitest ## what CI runs: lint, and all tests but the nightly ones; TensorFlow, JupyterLab, a browser (half an hour)
 	@echo "== pytest"; $(PYTEST)
 
-nightly: env statically ## all tests: also every program and notebook, other versions, soaks (hours)
+nightly: env lint-vitest ## all tests: also every program and notebook, other versions, soaks (hours)
 	@echo "== pytest, all"; TFPROF_NB_PICTURES=1 $(PYTEST) -m ""
 	@$(MAKE) --no-print-directory fuzz
 

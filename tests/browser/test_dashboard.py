@@ -70,7 +70,7 @@ def lab(open_lab, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def axe(root, lab):
-    """Put axe into the page; JupyterLab has a body without height, to which axe thinks all text is clipped."""
+    """Put axe into the page. JupyterLab's body has no height, so that axe would take all text for clipped."""
     lab.page.add_style_tag(content="body { min-height: 100vh; }")
     lab.page.add_script_tag(path=root / "js" / "node_modules" / "axe-core" / "axe.min.js")
 

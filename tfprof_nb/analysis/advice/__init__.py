@@ -3,7 +3,7 @@
 Here is what modules of rules use: what they are given, what they declare and yield, and how they name places and code.
 """
 
-from tfprof_nb.analysis.advice.evidence import Evidence, training_ms
+from tfprof_nb.analysis.advice.evidence import Evidence, training_ms, trainings
 from tfprof_nb.analysis.advice.findings import at, in_code, quoted
 from tfprof_nb.analysis.advice.rule import (
     IN_TENSORFLOW,
@@ -38,4 +38,5 @@ __all__ = [
     "in_code",
     "quoted",
     "training_ms",
+    "trainings",
 ]

@@ -111,6 +111,13 @@ class Evidence:
         return f"{_units.milliseconds(part)} of the average step's {_units.milliseconds(whole)}"
 
 
+def trainings(evidence: Evidence) -> pd.DataFrame:
+    """Return the phases of the cell in which a model trains and whose places are known, the longest first."""
+    tree = evidence.breakdown().table
+    found = tree[(tree["kind"] == "phase") & tree["id"].str.fullmatch("cell/train(@[^/]*)?") & (tree["place"] != "")]
+    return found.sort_values("total_ms", ascending=False, kind="stable")
+
+
 def training_ms(evidence: Evidence) -> float:
     """Return the time from each host's first step to its last, without warm-up steps; with them if there are no others.
 

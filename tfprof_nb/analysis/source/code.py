@@ -146,12 +146,8 @@ class Code:
     def method(self, name: str) -> tuple[str, int, list[str]]:
         """Return the file, the line of the ``def`` and the parameters of a method ``Class.method``; 0 if unknown."""
         owner, _, method = name.rpartition(".")
-        for file in self.files:
-            for found in (node for node in self.nodes(file, ast.ClassDef) if node.name == owner):
-                for one in found.body:
-                    if isinstance(one, ast.FunctionDef) and one.name == method:
-                        return file, one.lineno, [argument.arg for argument in one.args.args]
-        return "", 0, []
+        file, found = self._method(owner, method) or ("", None)
+        return (file, found.lineno, [one.arg for one in found.args.args]) if found else ("", 0, [])
 
     def function(self, file: str, line: int) -> ast.FunctionDef | None:
         """Return the innermost function with a line; that of a ``def`` is its own."""
@@ -297,13 +293,14 @@ class Code:
 
     def _method(self, owner: str, name: str) -> tuple[str, ast.FunctionDef] | None:
         """Return the file and definition of a method of a class of the program, or of one that it extends."""
-        for file in self.files:
-            for one in self.nodes(file, ast.ClassDef):
-                if one.name == owner:
+        classes = [owner]
+        for owned in classes:  # the list grows meanwhile
+            for file in self.files:
+                for one in (node for node in self.nodes(file, ast.ClassDef) if node.name == owned):
                     own = (node for node in one.body if isinstance(node, ast.FunctionDef) and node.name == name)
-                    extended = (self._method(name_of(base), name) for base in one.bases if name_of(base) != owner)
-                    found = next(own, None)
-                    return (file, found) if found else next(filter(None, extended), None)
+                    if found := next(own, None):
+                        return file, found
+                    classes += [base for base in map(name_of, one.bases) if base not in classes]
         return None
 
     def _named(self, file: str, function: ast.expr) -> list[ast.FunctionDef]:

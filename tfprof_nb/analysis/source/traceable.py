@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Collection, Iterator
+from typing import Literal, NamedTuple
 
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.syntax import arguments, calls_in, name_of
@@ -15,6 +16,11 @@ _MAKING = {
 _OF_OBJECTS = re.compile(r"\b(?:layers|optimizers|metrics|callbacks|applications|plt|saved_model)\.\w")
 _TO_PYTHON = ("convert_to_numpy", "item", "tolist")
 _LOOPS: tuple[type[ast.For | ast.While], ...] = ast.For, ast.While
+_WHY = {
+    "draws": "would run once, when the function is traced, and give the same numbers in every call",
+    "values": "needs values, which do not exist while a function is traced",
+    "number": "takes the whole number as an int32 in a graph, and raises where the tensor has another type",
+}
 _SAME_TYPES = {
     *("maximum", "minimum", "pow", "multiply", "subtract", "squared_difference", "equal", "not_equal", "greater"),
     *("greater_equal", "less", "less_equal"),
@@ -24,56 +30,58 @@ _PLAIN = r"zeros|ones|empty|eye|identity|"
 _PLAIN += r"u?int\d+|float\d+|complex\d+|bool_?|str_|object_|dtype|pi|e|inf|nan|newaxis|random|linalg|fft|ndarray"
 
 
-def uses_values(code: Code, file: str, line: int) -> str:
-    r"""Return the first code that cannot be traced in a function, given the line of its ``def``: it needs values.
+class Untraceable(NamedTuple):
+    """Code that cannot be traced: it draws random numbers, needs values, or has a whole number before a tensor."""
+
+    code: str
+    why: Literal["draws", "values", "number"]
+
+    def __str__(self) -> str:
+        return f"`{self.code}` {_WHY[self.why]}"
+
+
+def untraceable(code: Code, file: str, line: int) -> Untraceable | None:
+    r"""Return the first code that cannot be traced in a function, given the line of its ``def``; None without any.
 
     Examples
     --------
     >>> text = "def f(x):\n    return x + np.random.normal(size=3).astype(np.float32)\ndef g(x):\n    return x * np.pi"
     >>> code = Code({"cell": text})
-    >>> uses_values(code, "cell", 1), uses_values(code, "cell", 3)
-    ('np.random.normal', '')
+    >>> untraceable(code, "cell", 1), untraceable(code, "cell", 3)
+    (Untraceable(code='np.random.normal', why='draws'), None)
     >>> code = Code({"cell": "def f(x):\n    return int(x.shape[0] // 2)\ndef g(x):\n    return int(x[0])"})
-    >>> uses_values(code, "cell", 1), uses_values(code, "cell", 3)
-    ('', 'int()')
+    >>> untraceable(code, "cell", 1), untraceable(code, "cell", 3)
+    (None, Untraceable(code='int()', why='values'))
 
     What a function calls must be traced as well. In a graph, a whole number is an int32 unless a tensor stands before
     it, so that ``tf.maximum(0, x)`` raises where ``x`` is no int32.
 
     >>> code = Code({"cell": "def f(x):\n    return g(x)\ndef g(x):\n    return tf.where(x > 0, 1, x)"})
-    >>> uses_values(code, "cell", 1)
-    'tf.where(x > 0, 1, x)'
+    >>> untraceable(code, "cell", 1)
+    Untraceable(code='tf.where(x > 0, 1, x)', why='number')
     """
-    for node in _parts(code, file, line):
-        if isinstance(node, ast.Attribute) and _is_random(node.value):
-            return ast.unparse(node)
-        if isinstance(node, ast.Attribute) and (node.attr == "numpy" or _is_numpy(node.value)) and _takes(node):
-            return ast.unparse(node)
-        if isinstance(node, ast.Call) and _takes_a_number(node):
-            return ast.unparse(node.func) + "()"
-        if isinstance(node, ast.Call) and name_of(node.func) in _TO_PYTHON:
-            return ast.unparse(node.func)
-        if isinstance(node, ast.Call) and _begins_with_a_number(node):
-            return ast.unparse(node)
-    return ""
+    return next(filter(None, map(_untraceable, _parts(code, file, line))), None)
 
 
-def why_untraceable(needs: str) -> str:
-    """Return what stands after code that `uses_values` found, to say why it cannot be traced."""
-    if ".random." in needs:
-        return "would run once, when the function is traced, and give the same numbers in every call"
-    if takes_number(needs):
-        return "takes the whole number as an int32 in a graph, and raises where the tensor has another type"
-    return "needs values, which do not exist while a function is traced"
-
-
-def takes_number(needs: str) -> bool:
-    """Whether code that `uses_values` found could be traced if its number had the type of the tensor."""
-    return needs.endswith(")") and not needs.endswith("()")
+def _untraceable(node: ast.AST) -> Untraceable | None:
+    """Return a part of the code if it cannot be traced itself."""
+    if isinstance(node, ast.Attribute):
+        if _is_random(node.value):
+            return Untraceable(ast.unparse(node), "draws")
+        if (node.attr == "numpy" or _is_numpy(node.value)) and _takes(node):
+            return Untraceable(ast.unparse(node), "values")
+    if isinstance(node, ast.Call):
+        if _takes_a_number(node):
+            return Untraceable(f"{ast.unparse(node.func)}()", "values")
+        if name_of(node.func) in _TO_PYTHON:
+            return Untraceable(ast.unparse(node.func), "values")
+        if _begins_with_a_number(node):
+            return Untraceable(ast.unparse(node), "number")
+    return None
 
 
 def _parts(code: Code, file: str, line: int) -> Iterator[ast.AST]:
-    """Yield the parts of the function whose ``def`` stands at a line, and of all that it calls and is not traced."""
+    """Yield the parts of the function whose ``def`` stands at a line, and of those that it calls, but tf.functions."""
     begun = code.function_at(file, line)
     functions = [(file, begun)] if begun else []
     for at, function in functions:  # the list grows meanwhile

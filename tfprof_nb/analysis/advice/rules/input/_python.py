@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice import Evidence, at, quoted
+from tfprof_nb.analysis.advice import Evidence, at, quoted, trainings
 from tfprof_nb.analysis.advice.rules.input._cause import does, generates, in_python_ms
 from tfprof_nb.analysis.advice.rules.input._stages import stage_of
 from tfprof_nb.analysis.source.code import line_at, place_of
@@ -106,6 +106,9 @@ def _passed_to_python(evidence: Evidence, table: pd.DataFrame) -> PythonSource:
     found = list(evidence.code.find(_FROM_GENERATOR if generated else _IN_MAPS))
     only = place_of(*found[0]) if len(found) == 1 else ""
     place = (generated and evidence.line_of("Dataset_from_generator_")) or only
+    fits = trainings(evidence)
+    if len(fits) and evidence.code.call_at(*line_at(place), "fit"):
+        place = str(fits["place"].iloc[0])  # Keras made the dataset; it may have done so first in an earlier cell
     function = _given(evidence, place) or _met(table)
     name = f"{function or 'Python'} makes the data{' in Python' * bool(function)}"
     return PythonSource(function, name, in_words(evidence), place, function, *line_at(place), table, table.iloc[:0])

@@ -1,5 +1,5 @@
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, in_code
+from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, in_code, trainings
 from tfprof_nb.analysis.source.code import line_at
 from tfprof_nb.analysis.source.rewriting import trained_on_batch
 
@@ -26,13 +26,12 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
     tree = evidence.breakdown().table
     told = {finding.place for finding in earlier["fit-in-loop"]}
     steps = tree[tree["kind"] == "step"].set_index("parent")
-    fits = tree[(tree["kind"] == "phase") & tree["id"].str.fullmatch("cell/train(@[^/]*)?") & (tree["place"] != "")]
+    fits = trainings(evidence)
     fits = fits[(fits["count"] >= _MIN_CALLS) & ~fits["place"].isin(told)]
     fits = fits[fits["id"].map(steps["count"]) == fits["count"]]
     fits = fits[[evidence.code.call_at(*line_at(str(place)), "fit") is not None for place in fits["place"]]]
     if fits.empty:
         return
-    fits = fits.sort_values("total_ms", ascending=False, kind="stable")
     starting_ms = float(fits["total_ms"].sum() - fits["id"].map(steps["total_ms"]).sum())
     percent = 100 * starting_ms / max(float(tree["total_ms"].iloc[0]), 1e-9)
     places = [str(place) for place in fits["place"]]

@@ -10,7 +10,7 @@ from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, in_c
 from tfprof_nb.analysis.advice.rules.python._time import FEWER_SAVED, HIGH_PERCENT, MIN_SAMPLES, WORTH_SAYING_PERCENT
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.syntax import first_given, holds, name_of
-from tfprof_nb.analysis.source.traceable import has_effects, uses_values
+from tfprof_nb.analysis.source.traceable import has_effects, untraceable
 
 _CALLING = ("py_function", "numpy_function", "py_func")
 _LAMBDA = "<lambda>"
@@ -102,7 +102,7 @@ def _case(evidence: Evidence, given: _Given, rows: pd.DataFrame, percent: float)
 def _runs_only_ops(evidence: Evidence, given: _Given, rows: pd.DataFrame) -> bool:
     """Whether a function could be traced, and spends its time in TensorFlow's ops."""
     traceable = given.node and not (
-        uses_values(evidence.code, given.file, given.line) or has_effects(evidence.code, given.file, given.line)
+        untraceable(evidence.code, given.file, given.line) or has_effects(evidence.code, given.file, given.line)
     )
     of_ops = rows.loc[rows["library"] == "TensorFlow", "self_ms"].sum()
     return bool(traceable and of_ops > _MOSTLY * rows["self_ms"].sum()) and name_of(given.call.func) == "py_function"

@@ -11,14 +11,7 @@ from tfprof_nb.analysis.advice.rule import TRACING_MS
 from tfprof_nb.analysis.python import EAGER_IN, RUNS_GRAPHS
 from tfprof_nb.analysis.source.calls import called_object
 from tfprof_nb.analysis.source.code import Code, line_at, place_of
-from tfprof_nb.analysis.source.traceable import (
-    gets_numbers,
-    has_effects,
-    makes_objects,
-    takes_number,
-    uses_values,
-    why_untraceable,
-)
+from tfprof_nb.analysis.source.traceable import Untraceable, gets_numbers, has_effects, makes_objects, untraceable
 
 MOSTLY_EAGER_PERCENT = 50.0
 FETCHING_OPS = "Iterator|Optional|Dataset"  # Keras fetches its data with these, always eagerly
@@ -99,14 +92,14 @@ def decorated(code: Code, function: str, change: str) -> str:
     )
 
 
-def split(function: str, needs: str) -> str:
-    """Say what to put into a tf.function where a function cannot be one: it has effects, or code that needs values."""
+def split(function: str, found: Untraceable | None) -> str:
+    """Say what to put into a tf.function where a function cannot be one: it has effects, or untraceable code."""
     into = f"Put what {function} computes with tensors into a function of its own with @tf.function"
-    why = f": `{needs}` {why_untraceable(needs)}" if needs else ""
-    if ".random." in needs:
+    why = f": {found}" if found else ""
+    if found and found.why == "draws":
         return f"{into}, and pass it the random numbers, or draw them with tf.random{why}."
-    if takes_number(needs):
-        return f"{into}. There, `{needs}` {why_untraceable(needs)}: write `1.0` for floats, or `tf.cast(1, x.dtype)`."
+    if found and found.why == "number":
+        return f"{into}. There, {found}: write `1.0` for floats, or `tf.cast(1, x.dtype)`."
     return (
         f"{into}, and leave the rest outside{why}. Where a model is only called, `model = tf.function(model)` does it."
     )
@@ -176,7 +169,7 @@ def _ops_per_step(evidence: Evidence) -> dict[tuple[str, int], float]:
 def traceable(evidence: Evidence, file: str, function: str) -> int:
     """Return the line of the ``def`` of a function whose body can be a graph; 0 if it must run as it is."""
     line = evidence.code.definition(file, function) if function != "<module>" else 0
-    forbids = uses_values(evidence.code, file, line) or not may_be_graph(evidence, function, place_of(file, line))
+    forbids = untraceable(evidence.code, file, line) or not may_be_graph(evidence, function, place_of(file, line))
     return line if line and not forbids else 0
 
 

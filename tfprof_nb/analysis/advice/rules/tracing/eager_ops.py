@@ -33,7 +33,7 @@ from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.loops import is_head
 from tfprof_nb.analysis.source.rewriting import without_argument
 from tfprof_nb.analysis.source.syntax import holds, name_of
-from tfprof_nb.analysis.source.traceable import uses_values, why_untraceable
+from tfprof_nb.analysis.source.traceable import Untraceable, untraceable
 
 _NOT_EAGERLY_IN_KERAS = "Remove run_eagerly=True from model.compile, and tf.config.run_functions_eagerly(True)."
 _NOT_EAGERLY = "Put @tf.function on the function that runs a step."
@@ -41,7 +41,7 @@ _INTO_ITS_OWN = "Put what this line computes into a function with @tf.function, 
 _ASKED_TO_RUN_EAGERLY = r"(run_eagerly *= *(?!False\b|None\b|=)\S|tf\.config\.run_functions_eagerly\((?!False\b)\S)"
 _TRACED_BY_KERAS = ("train_step", "compute_loss", "compute_metrics", "call", "update_state")
 _FIRST_WITH_TENSORS = (
-    "Compute with TensorFlow's ops in {needing}: `{needs}` {why} (tf.random, "
+    "Compute with TensorFlow's ops in {needing}: {needs} (tf.random, "
     "tf.gather, tf.argsort and Keras' metrics replace most of NumPy). Then remove {what}."
 )
 
@@ -78,7 +78,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     for step in steps:
         function, place, change = step.function, step.place, step.change
         needing, needs = (
-            _needing_values(evidence, asked) if asked else (function, uses_values(evidence.code, *line_at(place)))
+            _needing_values(evidence, asked) if asked else (function, untraceable(evidence.code, *line_at(place)))
         )
         if needs or (not asked and not may_be_graph(evidence, function, place)):
             change = ""
@@ -220,28 +220,28 @@ def _step(evidence: Evidence, name: str, file: str, share: float) -> Step:
     return Step(name, place, f"@tf.function\n{evidence.code.line(file, line)}" if line else "", share)
 
 
-def _without(evidence: Evidence, asked: tuple[str, int], needing: str, needs: str) -> str:
+def _without(evidence: Evidence, asked: tuple[str, int], needing: str, needs: Untraceable | None) -> str:
     """Say which request for eager execution to remove, and what in the program must change before."""
     given = re.search(r"run_eagerly *= *[\w.]+", evidence.code.line(*asked))
     what = given[0].replace(" ", "") if given and _asks(evidence, asked) == "run_eagerly" else "the line"
     if needs:
-        return _FIRST_WITH_TENSORS.format(needing=needing, needs=needs, why=why_untraceable(needs), what=what)
+        return _FIRST_WITH_TENSORS.format(needing=needing, needs=needs, what=what)
     return f"Remove {what}: it is for debugging."
 
 
-def _needing_values(evidence: Evidence, asked: tuple[str, int]) -> tuple[str, str]:
+def _needing_values(evidence: Evidence, asked: tuple[str, int]) -> tuple[str, Untraceable | None]:
     """Return what Keras would trace but cannot, a method or a function with its place, and the code that forbids it."""
     table, code = evidence.python.table, evidence.code
     ran = {name.rpartition(".")[2] for name in table.loc[table["in_steps_ms"] > 0, "function"]}
     for file, line in code.find(rf"def (?:{'|'.join(_TRACED_BY_KERAS)})\(self\b"):
         name = code.line(file, line).removeprefix("def ").partition("(")[0]
-        needs = uses_values(code, file, line) if name in ran or table.empty else ""
+        needs = untraceable(code, file, line) if name in ran or table.empty else None
         if needs:
             return f"{code.class_at(file, line)}.{name} ({place_of(file, line)})", needs
     for file, function in _given_to_compile(evidence, asked):
-        if needs := uses_values(code, file, function.lineno):
+        if needs := untraceable(code, file, function.lineno):
             return f"{function.name} ({place_of(file, function.lineno)})", needs
-    return "", ""
+    return "", None
 
 
 def _given_to_compile(evidence: Evidence, asked: tuple[str, int]) -> Iterator[tuple[str, ast.FunctionDef]]:

@@ -23,7 +23,7 @@ from tfprof_nb.analysis.source.traceable import (
     line_makes_objects,
     loop_makes_objects,
     makes_objects,
-    uses_values,
+    untraceable,
 )
 
 Function = tuple[str, str]  # its file and its name
@@ -129,7 +129,7 @@ def _case(
     elif defined:
         at = _costliest(calls, *_LINE)
         model = called_layer(evidence, calls[(calls["file"] == at[0]) & (calls["line"] == at[1])])
-        needs = uses_values(code, called_file, defined)
+        needs = untraceable(code, called_file, defined)
         cannot = needs or has_effects(code, called_file, defined) or code.line(called_file, defined - 1).startswith("@")
         whole = split(function, needs) if cannot else decorated(code, function, "")
         fix = TRACED_MODEL.format(model) if model else whole

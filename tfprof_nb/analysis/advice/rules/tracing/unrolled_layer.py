@@ -15,7 +15,7 @@ RULE = Rule(
     "Looks for `unroll=True`, and for TimeDistributed layers that make most of the graph, in cells that trace for "
     "longer than they compute.",
     "Each time step is then traced, and becomes a part of the graph, of its own.",
-    action="Let the graph have one part for all time steps",
+    action="Trace one time step, not each",
     of="cell",
     saved=(0.5, None),
     after=SAY_WHY,
