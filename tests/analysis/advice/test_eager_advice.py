@@ -1,5 +1,7 @@
 """Which function is told to become a tf.function where ops run one by one."""
 
+import re
+
 
 def test_it_is_the_function_that_runs_the_ops_not_one_that_computes_in_python(advised, place_of, the_one):
     eager = the_one(advised("eager/beside_python"), "eager-ops")
@@ -62,3 +64,11 @@ def test_a_loop_after_the_steps_is_told_by_what_it_calls(captured):
     assert row["cell_percent"] > 80
     diff = profile.answer.diffs[profile.answer.finding]
     assert diff.new == f"@tf.function\n{diff.old}"
+
+
+def test_all_loops_of_a_cell_that_run_much_of_the_ops_are_named(advised, the_one):
+    found = the_one(advised("eager_loops/two"), "eager-ops")
+    lines = re.findall(r"cell line \d+", found["finding"])
+    assert sorted(lines) == ["cell line 2", "cell line 6"]
+    assert found["place"] == lines[0]
+    assert "the body of each loop" in found["fix"]

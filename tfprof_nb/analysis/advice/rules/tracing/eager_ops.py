@@ -36,6 +36,7 @@ from tfprof_nb.analysis.source.syntax import holds, name_of
 from tfprof_nb.analysis.source.traceable import Untraceable, untraceable
 
 _NOT_EAGERLY_IN_KERAS = "Remove run_eagerly=True from model.compile, and tf.config.run_functions_eagerly(True)."
+_LOOPS = "Move the body of each loop into a function, and put @tf.function above it."
 _NOT_EAGERLY = "Put @tf.function on the function that runs a step."
 _INTO_ITS_OWN = "Put what this line computes into a function with @tf.function, and call that."
 _ASKED_TO_RUN_EAGERLY = r"(run_eagerly *= *(?!False\b|None\b|=)\S|tf\.config\.run_functions_eagerly\((?!False\b)\S)"
@@ -47,7 +48,7 @@ _FIRST_WITH_TENSORS = (
 
 _GRADIENTS_OF_WEIGHTS, _UPDATES = r"^(?:Depthwise)?Conv\w*BackpropFilter", "Assign|ResourceApply|ResourceSparseApply"
 _CHEAPEST = 0.1  # of all ops
-_MUCH = 0.4  # of the time of eager ops: what a function is named for
+_MUCH, _SOME = 0.4, 0.15  # of the time of eager ops: what a function is named for, and a loop
 RULE = Rule(
     "eager-ops",
     "The steps run eagerly",
@@ -84,10 +85,10 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
             change = ""
         function = function.rpartition("<locals>.")[2]
         what, stepped = _asks(evidence, asked) if asked else function, len(evidence.steps.table) > 0
-        saved = step.share * all_saved
+        saved, named = step.share * all_saved, f"{what} ({place})" if what and place else what or place
         yield Case(
             saved,
-            f"Ops run eagerly{(what or place) and ': '}{f'{what} ({place})' if what and place else what or place}",
+            f"Ops run eagerly{(what or place) and ': '}{' and '.join((named, *step.others))}",
             f"{_units.percent(percent)} of the host's op time is in eager ops{' of the steps' * stepped}: Python "
             f"dispatches each one. A graph saves the time between them{' here' * (step.share < 1)}, and ops whose "
             f"results nothing uses: {_units.percent(saved)} of the time.",
@@ -97,6 +98,8 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
             if by_keras
             else split(function, needs)
             if needs or (place and cannot_be_graph(evidence.code, *line_at(place)))
+            else _LOOPS
+            if step.others
             else _traced(evidence, function, place, change),
             place,
             change,
@@ -174,20 +177,24 @@ def _without_eagerly(evidence: Evidence, file: str, line: int) -> tuple[str, str
 
 
 class Step(NamedTuple):
-    """A function that runs eager ops, its place, the code that decorates it, and its ``share`` of these ops' time."""
+    """A function that runs eager ops, its place, the code that decorates it, and its ``share`` of these ops' time.
+
+    Without a function, the place is that of a loop, and ``others`` are those of more loops.
+    """
 
     function: str
     place: str
     change: str
     share: float = 1.0
+    others: tuple[str, ...] = ()
 
 
 def _step_functions(evidence: Evidence) -> list[Step]:
     """Return the user's functions that run much of the ops, the first the one that runs most.
 
     Of functions that call one another it is the innermost with that time, and not what Keras calls: a layer that makes
-    its variables in a graph of its own gets no gradients. Without one, the place is the loop with the line with most
-    time in TensorFlow.
+    its variables in a graph of its own gets no gradients. Without one, the places are the loops around the lines that
+    spend most time in TensorFlow.
     """
     calls, rows = evidence.python.calls, evidence.python.eager
     calls = calls[(calls["thread"] == "main") & (calls["line"] > 0)]
@@ -204,14 +211,22 @@ def _step_functions(evidence: Evidence) -> list[Step]:
     large = large.sort_values(ascending=False, kind="stable")
     if large.empty:
         running = calls[calls["library"].isin(EAGER_IN)] if calls["library"].isin(EAGER_IN).any() else calls
-        file, line = str(running["file"].iloc[0]), int(running["line"].iloc[0])
-        loop, _ = evidence.code.loop_line(file, line)
-        return [Step("", place_of(file, line if called_model(evidence.code, file, line) or not loop else loop), "")]
+        lines = zip(running["file"].tolist(), running["line"].tolist(), strict=True)
+        places = [_of_loop(evidence, str(file), int(line)) for file, line in lines]
+        times = running["eager_ms"].groupby(places, sort=False).sum().sort_values(ascending=False, kind="stable")
+        first, *others = (str(place) for place in times.index[times >= _SOME * times.sum()])
+        return [Step("", first, "", others=tuple(others))]
     alone = len(large) == 1 and large.iloc[0] >= MOSTLY_EAGER_PERCENT / 100 * whole_ms
     return [
         _step(evidence, str(name), str(file), 1.0 if alone else time_ms / whole_ms)
         for (name, file), time_ms in zip(large.index.tolist(), large.tolist(), strict=True)
     ]
+
+
+def _of_loop(evidence: Evidence, file: str, line: int) -> str:
+    """Return the place of the loop around a line; its own without one, or where it calls a model that can be traced."""
+    loop, _ = evidence.code.loop_line(file, line)
+    return place_of(file, line if called_model(evidence.code, file, line) or not loop else loop)
 
 
 def _step(evidence: Evidence, name: str, file: str, share: float) -> Step:
