@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tfprof_nb.capture import sidecar
-from tfprof_nb.capture.graphs.function_nodes import shape_text
+from tfprof_nb.capture.graphs.function_nodes import tensor_text
 from tfprof_nb.capture.graphs.source_lines import Frame, SourceLines
 from tfprof_nb.capture.sidecar import Interned
 from tfprof_nb.capture.tensorflow import tensorflow
@@ -82,8 +82,8 @@ def _entry(
         names=strings.numbers(numbers),
         ops=strings.numbers(operation.type for operation in operations),
         devices=strings.numbers(operation.device for operation in operations),
-        outputs=strings.numbers(_tensors_text(operation.outputs) for operation in operations),
-        takes=strings.numbers(_tensors_text(operation.inputs) for operation in operations),
+        outputs=strings.numbers(";".join(map(tensor_text, operation.outputs)) for operation in operations),
+        takes=strings.numbers(";".join(map(tensor_text, operation.inputs)) for operation in operations),
         inputs=[[numbers[source] for source in _sources(node) if source in numbers] for node in nodes],
         parameters=[_parameters(node) for node in nodes],
         traces=[_trace(entry, log.id_to_string, lines) for entry in logged],
@@ -91,10 +91,6 @@ def _entry(
         float_ops=[entry.float_ops or None for entry in logged],
         calls=[],
     )
-
-
-def _tensors_text(tensors: Any) -> str:
-    return ";".join(f"{tensor.dtype.base_dtype.name}{shape_text(tensor.shape)}" for tensor in tensors)
 
 
 def _sources(node: Any) -> list[str]:

@@ -206,6 +206,10 @@ class LayersTable(TypedDict):
     frame: NotRequired[list[int]]
 
 
+SESSION_GRAPH_NAME = "session graph"
+"""How the names of graphs begin that sessions ran during a capture."""
+
+
 class FunctionEntry(TypedDict):
     """One function: its columns have a value per node."""
 

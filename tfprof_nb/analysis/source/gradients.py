@@ -11,6 +11,7 @@ import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64
 from tfprof_nb.decode.sections.graphs import Graphs
+from tfprof_nb.formats.sidecar import SESSION_GRAPH_NAME
 
 # A function under a tape becomes two: "__forward_step_91" and "__inference___backward_step_43_92".
 _BACKWARD = re.compile(r"__backward_(?P<name>.*?)(?:_\d+)?_(?P<number>\d+)$")
@@ -18,14 +19,14 @@ _FORWARD = re.compile(r"^__forward_(?P<name>.*)_(?P<number>\d+)$")
 # The body of a loop has its gradient in a function that is named after it; what it keeps for that is added to a copy.
 _LOOP_BACKWARD = re.compile(r"^(?P<name>.*)_grad_\d+$")
 _REWRITTEN = "_rewritten"
-_PREFIX, _SUFFIX = re.compile("(?:^|(?<=/))gradients/"), "_grad"
+_PREFIX, _SUFFIX = re.compile(r"(?:^|(?<=/))gradients(?:_\d+)?/"), "_grad"
 
 
 def forward_nodes(graphs: Graphs) -> Int64:
     """Return for each node the node whose gradient it computes, -1 for none; also across functions.
 
-    A backward pass in a function of its own names its nodes ``gradients/<node of the forward function>_grad/...``,
-    that of a loop's body with the loop's scopes before it.
+    A backward pass in a function of its own, or in a session's graph, names its nodes
+    ``gradients/<forward node>_grad/...``, that of a loop's body with the loop's scopes before it.
     """
     nodes = graphs.nodes
     forward = nodes["forward"].to_numpy(np.int64).copy()
@@ -46,6 +47,7 @@ def with_gradients(graphs: Graphs, own: Bools) -> Bools:
 
 def _partners(names: pd.Series[Any]) -> Iterator[tuple[int, int]]:
     """Yield functions of backward passes with their forward functions, which are the last made before them."""
+    yield from ((graph, graph) for graph, name in enumerate(names) if name.startswith(SESSION_GRAPH_NAME))
     bodies = {name.removesuffix(_REWRITTEN): function for function, name in enumerate(names)}
     for function, name in enumerate(names):
         if (loop := _LOOP_BACKWARD.match(name)) and loop["name"] in bodies:

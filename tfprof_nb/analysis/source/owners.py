@@ -12,8 +12,11 @@ OPTIMIZER = 2
 # Ops that end a layer: the bias and the activation. Their event is often that of the whole layer, fused.
 _FOLLOWING = ("BiasAdd", "Relu", "Relu6", "Elu", "LeakyRelu", "Tanh", "Sigmoid", "Softmax", "Add", "AddV2", "Erf")
 _FOLLOWING_OPS = 2
+_READS = ("ReadVariableOp", "Identity")  # the latter of a variable in a session's graph
 # Something without a class that has more variables than this is a model of the user's, not a layer.
 _MAX_VARIABLES_WITHOUT_CLASS = 2
+# How types of ops begin that change variables; the last two change those of a session's graph.
+UPDATING = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter", "Apply", "SparseApply")
 _SINGLE_OR_SEVERAL = r"\[\]|;"
 
 
@@ -31,7 +34,7 @@ def owners(graphs: Graphs) -> tuple[Int64, Int64]:
     alone = (layer < 0) & (part == 0) & np.isin(phase, ("", "forward"))
     layer[alone] = own_variable[alone]
     source, target = _edges(graphs)
-    takes_read = alone[target] & (layer[target] < 0) & (variable[source] >= 0) & (op[source] == "ReadVariableOp")
+    takes_read = alone[target] & (layer[target] < 0) & (variable[source] >= 0) & np.isin(op[source], _READS)
     layer[target[takes_read]] = own_variable[source[takes_read]]
     follows = np.isin(op, _FOLLOWING) & (part == 0)
     for _ in range(_FOLLOWING_OPS):
@@ -45,8 +48,7 @@ def owners(graphs: Graphs) -> tuple[Int64, Int64]:
 
 
 def _updates(op: Objects) -> Bools:
-    updating = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter")
-    return np.array([name.startswith(updating) for name in op], dtype=bool)
+    return np.array([name.startswith(UPDATING) for name in op], dtype=bool)
 
 
 def _edges(graphs: Graphs) -> tuple[Int64, Int64]:

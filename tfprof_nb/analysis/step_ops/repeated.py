@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._arrays import Bools
+from tfprof_nb.analysis.source.owners import UPDATING
 from tfprof_nb.analysis.source.placed_ops import users_traces
 from tfprof_nb.analysis.step_ops.step_ops import LOOP_ROLES
 from tfprof_nb.decode.sections.graphs import Graphs
@@ -19,7 +20,6 @@ _CHANGING = (
     *("Random", "Shuffle", "Multinomial", "PyFunc", "Queue", "Placeholder", "Timestamp", "Rng", "StatefulUniform"),
     *("Iterator", "Dataset", "OptionalFromValue", "Recv", "Collective"),
 )
-_UPDATING = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter")
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ class _Flow:
         nodes, variables, functions = self._graphs.nodes, self._graphs.variables, self._graphs.functions
         variable = nodes["variable"].to_numpy(np.int64)
         changing = np.append(variables["trainable"].to_numpy(bool), False)
-        updates = np.array([op.startswith(_UPDATING) for op in self._op], dtype=bool)
+        updates = np.array([op.startswith(UPDATING) for op in self._op], dtype=bool)
         changing[variable[updates & (variable >= 0)]] = True
         reads = changing[variable] & (variable >= 0) & ~nodes.index.isin(self._callees)
         data = np.isin(self._op, DATASET_OPS)
@@ -155,7 +155,7 @@ def constant_lines(graphs: Graphs, constant: Bools, op_ms: pd.Series) -> pd.Data
 def trains(graphs: Graphs) -> bool:
     """Whether some function updates trainable variables."""
     nodes, variables = graphs.nodes, graphs.variables
-    updates = nodes["op"].str.startswith(_UPDATING) & (nodes["variable"] >= 0)
+    updates = nodes["op"].str.startswith(UPDATING) & (nodes["variable"] >= 0)
     return bool(variables["trainable"].iloc[nodes["variable"][updates]].any())
 
 

@@ -21,6 +21,8 @@ from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.placed_ops import creating_frames
 from tfprof_nb.analysis.steps.steps import Steps
 from tfprof_nb.decode.sections.graphs import Graphs, read_graphs
+from tfprof_nb.formats.marks import SESSION_CALL
+from tfprof_nb.formats.sidecar import SESSION_GRAPH_NAME
 from tfprof_nb.formats.xspace import DISPATCH
 
 T = TypeVar("T")
@@ -192,15 +194,16 @@ def _of_host(forest: Forest, graphs: Graphs, step: Ints, steps: Steps, labels: M
     entries = int((in_steps & forest.named(EXECUTOR)).sum()) / max(len(typical), 1)
     calls = np.flatnonzero(in_steps & forest.name_starts(DISPATCH))
     called = {str(host.names[code]) for code in np.unique(host.metadata[calls])}
-    functions = _with_callees(graphs, called)
+    functions = _with_callees(graphs, called, in_sessions=bool((in_steps & forest.named(SESSION_CALL)).any()))
     computing = float(sum(computing_ms))
     return StepOps(ops, graphs, len(typical), steps_ms, computing, on_device, functions, entries, labels)
 
 
-def _with_callees(graphs: Graphs, called: set[str]) -> frozenset[int]:
-    """Return the functions whose calls are among some events, with all that these call."""
-    names, calls = graphs.functions["name"], graphs.calls
+def _with_callees(graphs: Graphs, called: set[str], *, in_sessions: bool) -> frozenset[int]:
+    """Return the functions whose calls are among some events, with all that these call, and the graphs of sessions."""
+    names, calls = graphs.functions["name"].astype(str), graphs.calls
     found = {number for number, name in enumerate(names) if f"{DISPATCH}{name}" in called}
+    found |= {number for number, name in enumerate(names) if in_sessions and name.startswith(SESSION_GRAPH_NAME)}
     callers = graphs.nodes["function"].to_numpy(np.int64)[calls["node"].to_numpy(np.int64)]
     while True:
         inner = set(calls.loc[np.isin(callers, list(found)), "function"].tolist()) - found - {-1}

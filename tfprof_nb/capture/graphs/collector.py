@@ -17,6 +17,7 @@ from typing import Any
 from tfprof_nb.capture.graphs.function_nodes import Argument
 from tfprof_nb.capture.graphs.keras_layers import batch_of_keras
 from tfprof_nb.capture.graphs.section import Root, section
+from tfprof_nb.capture.graphs.session_nodes import SessionRuns, noting_sessions
 from tfprof_nb.capture.patching import replaced
 from tfprof_nb.capture.sidecar import Gather
 from tfprof_nb.formats.sidecar import GraphsSection
@@ -55,16 +56,19 @@ class _Call:
 
 @contextmanager
 def graphs() -> Iterator[Gather]:
-    """Note the functions that run while the block runs; yield what describes them afterwards."""
+    """Note the functions and sessions that run while the block runs; yield what describes them afterwards."""
     ran: Ran = {}
     of_pipelines: set[Any] = set()
+    sessions: dict[int, SessionRuns] = {}
 
     def describe() -> GraphsSection | None:
-        content = section([_root(call) for call in ran.values()], complete=len(ran) < MAX_FUNCTIONS)
+        roots = [_root(call) for call in ran.values()]
+        content = section(roots, list(sessions.values()), complete=len(ran) < MAX_FUNCTIONS)
+        sessions.clear()
         of_pipelines.clear()
         return content
 
-    with _noting_calls(ran), _holding_functions(of_pipelines):
+    with _noting_calls(ran), _holding_functions(of_pipelines), noting_sessions(sessions):
         yield describe
 
 

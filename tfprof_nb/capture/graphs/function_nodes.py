@@ -125,7 +125,7 @@ def _infer(nodes: FunctionNodes, graph: _Graph, variables: dict[str, int], calle
             break
     nodes.outputs = [graph.outputs(node) for node in nodes.names]
     nodes.takes = [graph.takes(node) for node in range(len(nodes.names))]
-    nodes.float_ops = [graph.float_ops(node) for node in nodes.names]
+    nodes.float_ops = [float_ops_of(graph.operation(node)) for node in nodes.names]
     nodes.results = graph.results()
 
 
@@ -171,7 +171,7 @@ class _Graph:
             if not _write_argument(node, argument):
                 self._known[f"{node.name}:0"] = argument
         for node in self._body.node:
-            _keep_data_flow(node)
+            keep_data_flow(node)
             _fill_in_batch(node, batch)
         self._used = {text for node in self._nodes for text in map(_with_index, node.input)}
         self._types = {f"{node.name}:0": node.attr["dtype"].type for node in self._body.node[: len(arguments)]}
@@ -227,9 +227,13 @@ class _Graph:
             and str(shape.merge_with(result.shape)) != str(shape)
         )
 
+    def operation(self, node: str) -> Any:
+        """Return a node as TensorFlow's operation."""
+        return self._graph.get_operation_by_name(node)
+
     def outputs(self, node: str) -> str:
         """Return a node's outputs as text."""
-        return ";".join(self._text(output.name) for output in self._graph.get_operation_by_name(node).outputs)
+        return ";".join(self._text(output.name) for output in self.operation(node).outputs)
 
     def takes(self, node: int) -> str:
         """Return a node's inputs as text."""
@@ -237,22 +241,8 @@ class _Graph:
 
     def _text(self, name: str) -> str:
         if name not in self._texts:
-            tensor = self._tensor(name)
-            self._texts[name] = f"{tensor.dtype.name}{shape_text(tensor.shape)}"
+            self._texts[name] = tensor_text(self._tensor(name))
         return self._texts[name]
-
-    def float_ops(self, node: str) -> float | None:
-        """Return TensorFlow's count of a node's operations; None if it has none for its type or shapes."""
-        from tensorflow.python.framework import ops
-        from tensorflow.python.util import deprecation
-
-        definition = self._graph.get_operation_by_name(node).node_def
-        try:
-            with deprecation.silence():
-                counted = ops.get_stats_for_node_def(self._graph, definition, "flops").value
-        except Exception:  # noqa: BLE001  (formulas can raise anything if a shape is unknown)
-            return None
-        return None if counted is None else float(counted)
 
     def results(self) -> list[Argument]:
         """Return the function's results."""
@@ -268,7 +258,7 @@ def _functions(node: Any) -> Iterator[tuple[str, str]]:
             yield f"branch{number}", branch.name
 
 
-def _keep_data_flow(node: Any) -> None:
+def keep_data_flow(node: Any) -> None:
     """Remove references to nodes whose data is not used: they can name arguments, which are not nodes."""
     data = [text for text in node.input if not text.startswith("^")]
     del node.input[:]
@@ -321,6 +311,24 @@ def _handle(tensor: Any) -> Any:
         return None
     data = handle_data_util.get_resource_handle_data(tensor)
     return data if data.is_set else None
+
+
+def float_ops_of(operation: Any) -> float | None:
+    """Return TensorFlow's count of the operations of a node; None if it has none for its type or shapes."""
+    from tensorflow.python.framework import ops
+    from tensorflow.python.util import deprecation
+
+    try:
+        with deprecation.silence():
+            counted = ops.get_stats_for_node_def(operation.graph, operation.node_def, "flops").value
+    except Exception:  # noqa: BLE001  (formulas can raise anything if a shape is unknown)
+        return None
+    return None if counted is None else float(counted)
+
+
+def tensor_text(tensor: Any) -> str:
+    """Write a tensor's type and shape as ``float32[32,?]``; a TensorFlow 1 variable has its value's type."""
+    return f"{tensor.dtype.base_dtype.name}{shape_text(tensor.shape)}"
 
 
 def shape_text(shape: Any) -> str:

@@ -1,8 +1,9 @@
 """Describe functions and all that they call, as columns that hold every text once."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from tfprof_nb.capture.graphs.function_nodes import Argument, Call, FunctionNodes, describe
@@ -16,10 +17,11 @@ from tfprof_nb.capture.graphs.keras_layers import (
     phase,
 )
 from tfprof_nb.capture.graphs.layer_lines import lines_of
+from tfprof_nb.capture.graphs.session_nodes import SessionRuns, session_nodes, signature_of
 from tfprof_nb.capture.graphs.signature import Traced, signature
 from tfprof_nb.capture.graphs.source_lines import Origin, SourceLines, texts_of
 from tfprof_nb.capture.sidecar import Interned
-from tfprof_nb.formats.sidecar import FunctionEntry, GraphsSection, LayersTable, VariablesTable
+from tfprof_nb.formats.sidecar import SESSION_GRAPH_NAME, FunctionEntry, GraphsSection, LayersTable, VariablesTable
 
 MAX_NODES = 50_000
 _TF_DATA_FUNCTION = "__inference_Dataset_"
@@ -85,15 +87,18 @@ class _Function:
     given: int | None = None
 
 
-def section(roots: Sequence[Root], *, complete: bool) -> GraphsSection | None:
-    """Describe the functions that Python called, the functions that those call, and those of tf.data pipelines."""
+def section(roots: Sequence[Root], sessions: Sequence[SessionRuns] = (), *, complete: bool) -> GraphsSection | None:
+    """Describe the functions that Python called, those that they call, those of tf.data, and the graphs of sessions."""
     models = (model for root in roots for model in root.models)
     described = _Section({id(weight._value): weight.trainable for model in models for weight in model.weights})  # noqa: SLF001
     for root in roots:
-        described.try_to_add(root, called=True)
+        described.try_to(root.name, partial(described.add, root, called=True))
+    for number, runs in enumerate(sessions, start=1):
+        name = f"{SESSION_GRAPH_NAME} {number}" if number > 1 else SESSION_GRAPH_NAME
+        described.try_to(name, partial(described.add_session, name, runs))
     # Which of the functions of tf.data (map, filter and so on) ran is not known.
     for name in sorted(name for name in _functions() if name.startswith(_TF_DATA_FUNCTION)):
-        described.try_to_add(Root(name, (), (), None, ()), called=False)
+        described.try_to(name, partial(described.add, Root(name, (), (), None, ()), called=False))
     described.keep()
     if not complete:
         described.notes.append("More functions ran than are described here: the later ones are missing.")
@@ -129,14 +134,14 @@ class _Section:
         self._nodes = 0
         self._used = defaultdict[str, dict[Hashable, _Kept]](dict)
 
-    def try_to_add(self, root: Root, *, called: bool) -> None:
+    def try_to(self, name: str, describe: Callable[[], None]) -> None:
         """Describe a function and all that it calls. If that fails, note it and go on with other functions."""
         before = list(self.functions)
         try:
-            self.add(root, called=called)
+            describe()
         except Exception as error:  # noqa: BLE001  (TensorFlow may raise anything for an unusual graph)
             self.functions = {name: self.functions[name] for name in before}
-            self.notes.append(f"{root.name} could not be described: {type(error).__name__}: {error}")
+            self.notes.append(f"{name} could not be described: {type(error).__name__}: {error}")
 
     def add(self, root: Root, *, called: bool) -> None:
         """Describe a function and all that it calls."""
@@ -155,6 +160,16 @@ class _Section:
             function.given = _given(root)
             function.python = str(getattr(getattr(root.traced, "_cached_graph", None), "name", ""))
         self._find_layers(list(self.functions.values())[before:], root.models)
+
+    def add_session(self, name: str, runs: SessionRuns) -> None:
+        """Describe the graph of a session."""
+        variables = {one.op.name: one for one in runs.graph.get_collection("variables")}
+        numbers = {name: self._variables.number(self._session_variable(one)) for name, one in variables.items()}
+        nodes = session_nodes(runs, numbers)
+        lines = self._lines.of_operations(map(runs.graph.get_operation_by_name, nodes.names))
+        origins = [lines.get(node, self._lines.none) for node in nodes.names]
+        self.functions[name] = function = _Function(name, True, None, nodes, (), origins, signature=signature_of(runs))
+        self._find_layers([function], ())
 
     def _describe(self, call: Call, batch: int | None) -> Sequence[Argument]:
         """Describe a function, once for equal arguments, and return its results."""
@@ -276,6 +291,11 @@ class _Section:
             arguments=nodes.arguments,
             given=function.given,
         )
+
+    def _session_variable(self, variable: Any) -> _Variable:
+        size, trainable = variable.shape.num_elements(), bool(variable.trainable)
+        dtype = variable.dtype.base_dtype.name
+        return _Variable(variable.op.name, dtype, size, trainable, trainable, -1, id(variable))
 
     def _variable(self, variable: Any) -> _Variable:
         name = variable.name.rpartition(":")[0] or variable.name

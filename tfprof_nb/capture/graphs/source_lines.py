@@ -57,7 +57,19 @@ class SourceLines:
 
     def of_function(self, name: str) -> dict[str, Origin]:
         """Return where each node of a function was made."""
-        info = _debug_info(name)
+        return self._described(_debug_info(name))
+
+    def of_operations(self, operations: Iterable[Any]) -> dict[str, Origin]:
+        """Return where each operation of a `tf.Graph` was made."""
+        from tensorflow.python.util import tf_stack
+
+        builder = tf_stack.GraphDebugInfoBuilder()
+        for operation in operations:
+            if operation.traceback is not None:
+                builder.AccumulateStackTrace("", operation.name, operation.traceback)
+        return self._described(_parsed(builder.Build()))
+
+    def _described(self, info: Any) -> dict[str, Origin]:
         frames = {key: Frame(info.files[at.file_index], at.line, at.func) for key, at in info.frames_by_id.items()}
         traces = {key: [frames[i] for i in trace.frame_id] for key, trace in info.traces_by_id.items()}
         described = {
@@ -95,10 +107,14 @@ def _made_by_keras(frames: list[Frame]) -> bool:
 
 
 def _debug_info(name: str) -> Any:
-    from tensorflow.core.framework import graph_debug_info_pb2
     from tensorflow.python.eager import context
 
-    info = context.context().get_graph_debug_info(name)
+    return _parsed(context.context().get_graph_debug_info(name))
+
+
+def _parsed(info: Any) -> Any:
+    from tensorflow.core.framework import graph_debug_info_pb2
+
     return graph_debug_info_pb2.GraphDebugInfo.FromString(info) if isinstance(info, bytes) else info
 
 

@@ -59,19 +59,30 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     node = [*found][int(spent.to_numpy().argmax())]
     whole, owner = found[node], int(graphs.once(owners)[0][node])
     layer = graphs.layers.iloc[owner] if 0 <= owner < len(graphs.layers) else None
-    place = ops.place(ops.frame_of(node) if layer is None else int(layer["frame"]))
+    made = -1 if layer is None else int(layer["frame"])
+    place = ops.place(made if made >= 0 else ops.frame_of(node))
     name = "" if layer is None else f": {str(layer['name']).rpartition('/')[2]}"
     channels = f"{whole.channels} channel{'s' * (whole.channels > 1)}"
+    instead = _in_one_dimension(whole, of_keras=layer is not None and bool(layer["type"]))
     of = f" of {_units.count(len(found))} such convolutions" if len(found) > 1 else ""
     yield Case(
         percent,
         f"A 2-D convolution slides along one axis only{name}{at(place)}",
         f"Its kernels of {whole.rows} x {whole.width} are as wide as its input, {whole.height} x {whole.width} with "
         f"{channels}. The gradient of that input{of} takes {_units.percent(percent)} of each step.",
-        f"Let the width be the channels: `keras.layers.Conv1D({whole.filters}, {whole.rows})` on an input of "
-        f"{whole.height} x {whole.width * whole.channels} computes the same sums, with as many weights. Its output has "
-        "one axis less, for the 1-D layers that pool.",
+        f"Let the width be the channels: {instead} computes the same sums, with as many weights. Its output has one "
+        "axis less, for what pools it.",
         place,
+    )
+
+
+def _in_one_dimension(whole: _Whole, *, of_keras: bool) -> str:
+    channels = whole.width * whole.channels
+    if of_keras:
+        return f"`keras.layers.Conv1D({whole.filters}, {whole.rows})` on an input of {whole.height} x {channels}"
+    return (
+        f"`tf.nn.conv1d` of an input of {whole.height} x {channels} with a kernel of {whole.rows} x {channels} x "
+        f"{whole.filters}"
     )
 
 
