@@ -17,7 +17,7 @@ from tfprof_nb.analysis.events.names import Category
 from tfprof_nb.analysis.events.nesting import nest
 from tfprof_nb.analysis.events.op_labels import label_all_ops, on_device_timeline
 from tfprof_nb.analysis.source.code import place_of
-from tfprof_nb.analysis.source.owners import PARTS, owners
+from tfprof_nb.analysis.source.owners import PARTS, READS, owners
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 from tfprof_nb.decode.sections.graphs import Graphs
 
@@ -203,8 +203,9 @@ def _parts(forest: Forest, graphs: Graphs, events: Int64) -> tuple[Int64, list[P
     layer, part = np.append(layer, -1), np.append(part, 0)
     first_frame = np.array([*(trace[0] if len(trace) else -1 for trace in graphs.traces), -1], dtype=np.int64)
     frame = np.append(first_frame[graphs.nodes["trace"].to_numpy(np.int64)], -1)
+    made = _made_at(graphs, layer[:-1], part[:-1], frame[:-1])
     found = [
-        _part(graphs, int(layer[one]), int(part[one]), str(phase[one]), str(op_type[its]), int(frame[one]))
+        _part(graphs, made, int(layer[one]), int(part[one]), str(phase[one]), str(op_type[its]), int(frame[one]))
         for one, its in zip(node[first].tolist(), code[first].tolist(), strict=True)
     ]
     parts = list(dict.fromkeys(found))
@@ -213,8 +214,19 @@ def _parts(forest: Forest, graphs: Graphs, events: Int64) -> tuple[Int64, list[P
     return (places[number] if len(places) else number.astype(np.int64)), parts
 
 
-def _part(graphs: Graphs, layer: int, part: int, phase: str, op: str, frame: int) -> Part:
-    """Return what an op belongs to; ``frame`` is the line that makes it."""
+def _made_at(graphs: Graphs, layer: Int64, part: Int64, frame: Int64) -> Int64:
+    """Return the line of each layer, and of each variable without one: that of its first op that is no read."""
+    nodes, layers = graphs.nodes, graphs.layers
+    computes = (layer >= 0) & (part == PARTS.index("forward")) & ~nodes["op"].isin(READS).to_numpy(bool)
+    first = pd.Series(frame[computes]).groupby(layer[computes]).first()
+    made = first.reindex(range(len(layers) + len(graphs.variables)), fill_value=-1).to_numpy(np.int64, copy=True)
+    of_keras = np.flatnonzero(layers["type"].astype(str).ne("").to_numpy(bool))
+    made[of_keras] = layers["frame"].to_numpy(np.int64)[of_keras]
+    return made
+
+
+def _part(graphs: Graphs, made: Int64, layer: int, part: int, phase: str, op: str, frame: int) -> Part:
+    """Return what an op belongs to; ``frame`` is the line that makes it, ``made`` those of layers."""
     if op in _FETCHES:
         return Part("wait", "")
     if part == PARTS.index("optimizer") or phase == "optimizer":
@@ -222,5 +234,5 @@ def _part(graphs: Graphs, layer: int, part: int, phase: str, op: str, frame: int
     if layer >= 0:
         known = layer < len(graphs.layers)
         name = graphs.layers["name"].iloc[layer] if known else graphs.variables["name"].iloc[layer - len(graphs.layers)]
-        return Part("layer", str(name), PARTS[part], int(graphs.layers["frame"].iloc[layer]) if known else -1)
+        return Part("layer", str(name), PARTS[part], int(made[layer]))
     return Part("op", phase) if phase in ("loss", "metrics") else Part("op", op, frame=frame)

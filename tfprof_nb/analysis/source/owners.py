@@ -12,7 +12,7 @@ OPTIMIZER = 2
 # Ops that end a layer: the bias and the activation. Their event is often that of the whole layer, fused.
 _FOLLOWING = ("BiasAdd", "Relu", "Relu6", "Elu", "LeakyRelu", "Tanh", "Sigmoid", "Softmax", "Add", "AddV2", "Erf")
 _FOLLOWING_OPS = 2
-_READS = ("ReadVariableOp", "Identity")  # the latter of a variable in a session's graph
+READS = ("ReadVariableOp", "Identity")  # the latter of a variable in a session's graph
 # Something without a class that has more variables than this is a model of the user's, not a layer.
 _MAX_VARIABLES_WITHOUT_CLASS = 2
 # How types of ops begin that change variables; the last two change those of a session's graph.
@@ -34,17 +34,23 @@ def owners(graphs: Graphs) -> tuple[Int64, Int64]:
     alone = (layer < 0) & (part == 0) & np.isin(phase, ("", "forward"))
     layer[alone] = own_variable[alone]
     source, target = _edges(graphs)
-    takes_read = alone[target] & (layer[target] < 0) & (variable[source] >= 0) & np.isin(op[source], _READS)
-    layer[target[takes_read]] = own_variable[source[takes_read]]
+    takes_read = alone[target] & (variable[source] >= 0) & np.isin(op[source], READS)
     follows = np.isin(op, _FOLLOWING) & (part == 0)
+    _pass_on(layer, own_variable, source, target, takes_read & ~follows[target])
     for _ in range(_FOLLOWING_OPS):
-        goes_on = follows[target] & (layer[target] < 0) & (layer[source] >= 0)
-        layer[target[goes_on]] = layer[source[goes_on]]
+        _pass_on(layer, layer, source, target, follows[target] & (layer[source] >= 0) & (variable[source] < 0))
+    _pass_on(layer, own_variable, source, target, takes_read)  # a bias of what no layer makes
     inherits = (layer < 0) & (forward >= 0)
     layer[inherits] = layer[forward[inherits]]
     optimizer = part == 2
     layer[optimizer] = _owners_of_updates(graphs, optimizer, source, target, own_variable, layer)[optimizer]
     return layer, part
+
+
+def _pass_on(layer: Int64, given: Int64, source: Int64, target: Int64, edges: Bools) -> None:
+    """Give nodes without a layer what is ``given`` at the other end of some edges."""
+    edges = edges & (layer[target] < 0)
+    layer[target[edges]] = given[source[edges]]
 
 
 def _updates(op: Objects) -> Bools:
