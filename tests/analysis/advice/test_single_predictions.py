@@ -9,7 +9,7 @@ def test_all_lines_that_call_it_are_named(advised, place_of, the_one):
     places = {place_of(PROGRAM, "play", "now ="), place_of(PROGRAM, "play", "then =")}
     (other,) = places - {found["place"]}
     assert f"and the calls at {other}: " in found["evidence"]
-    assert f"Do the same at {other}." in found["fix"]
+    assert f"Do the same at {other}: together that saves up to " in found["fix"]
 
 
 def test_a_call_over_several_lines_is_changed_beside_calls_with_more_batches(advised, place_of, the_one):

@@ -50,7 +50,9 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         others = _other_places(rows)
         elsewhere = f" and the calls at {' and '.join(others)}" if others else ""
         alike = [other for other in others if one_batch or _has_one_batch(evidence, name, other)]
-        likewise = f" Do the same at {' and '.join(alike)}." if alike else ""
+        own_ms = rows["self_ms"] - rows["outside_ms"]
+        whole = at_most(min(100.0, 100 * float(own_ms.sum()) / max(training_ms(evidence), 1e-9)))
+        likewise = f" Do the same at {' and '.join(alike)}: together that saves up to {whole:.0f}%." if alike else ""
         each = "Each call" if one_batch else "Each of its calls"
         fix = f"{each} has one batch: skip the pipeline, with `predict_on_batch`.{likewise}" if itself else f"{once}."
         fix += _AS_ONE * (name == "predict" and not plain and bool((phases == "train").any()))
