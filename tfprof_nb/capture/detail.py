@@ -11,6 +11,7 @@ Events mark where recording of ops ends, and begins again (`formats.marks`).
 import functools
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -118,7 +119,8 @@ class Detail:
         self._newest: deque[object] = deque(maxlen=_NEIGHBOURS)  # kinds of the newest passes and calls
         self._newest_marked: deque[object] = deque(maxlen=_NEIGHBOURS)  # those of the newest marked steps
         self._places: set[object] = set()  # lines and loops that were reached
-        self._line, self._leading = 0, 0  # the newest line, and the iterator that begins passes
+        self._line = 0  # the newest one that was reached
+        self._leading: weakref.ref[Any] | None = None  # the iterator that begins passes, while it lives
         self._marked_until = self._stepped_at = self._passed_at = 0.0
         self._in_mark = False
         self._explained_s = 0.0  # since ops are recorded: how long functions and fetching data took
@@ -270,8 +272,10 @@ class Detail:
             if threading.get_ident() != self._thread or not executing_eagerly():
                 return fetch(iterator)
             began = time.monotonic()
-            self._leading = self._leading or id(iterator)  # of several, the first begins a pass
-            leads = self._leading == id(iterator)
+            leading = self._leading and self._leading()
+            if leading is None:  # of several, the first begins a pass
+                self._leading, leading = weakref.ref(iterator), iterator
+            leads = leading is iterator
             recorded = self._in_mark and (self.is_open or not self.is_active)  # the op itself then tells as much
             try:
                 with nullcontext() if recorded else trace_class()(FETCH, **{LEADS: int(leads)}) as mark:
@@ -294,7 +298,7 @@ class Detail:
     def _pass_ended(self) -> None:
         with self._lock:
             self._in_mark = self.is_warming_up = False  # a mark that the end of the data cuts short does not end
-            self._leading, self._marked_until = 0, time.monotonic()
+            self._leading, self._marked_until = None, time.monotonic()
             self._open(steps=0)
 
     def _step_began(self, name: str) -> tuple[object, float]:

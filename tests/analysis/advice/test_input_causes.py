@@ -15,7 +15,7 @@ TEXT = "for i in range(20):\n    x = next(iter(data))\n    step(x)"
 def evidence():
     """20 steps of 10 ms, of which the second line of the cell takes 9 ms, and so many iterators."""
 
-    def make(iterators):
+    def make(iterators, text=TEXT):
         calls = {"file": "cell", "line": [2, 2, 3, 2], "thread": ["main", "main", "main", "tf.data"]}
         steps = {"step_ms": [10.0] * 20, "phase": "train", "epoch": float("nan"), "input_ms": 5.0}
         ops = {"op_type": ["MakeIterator", "MatMul"], "occurrences": [iterators, 20], "self_us": 1.0, "eager": True}
@@ -29,7 +29,7 @@ def evidence():
                 calls=pd.DataFrame(calls | {"in_steps_ms": [100.0, 80.0, 20.0, 500.0]}),
                 table=pd.DataFrame(columns=["thread", "line", "function", "file", "self_ms"]).astype({"line": int}),
             ),
-            code=Code({"cell": TEXT}),
+            code=Code({"cell": text}),
             line_of=lambda _name: "",
         )
 
@@ -44,5 +44,15 @@ def test_a_new_iterator_for_each_batch_costs_its_whole_line(evidence):
     assert cause.evidence.endswith("the line takes 90.0% of the steps")
 
 
-def test_an_iterator_now_and_then_is_no_cause(evidence):
-    assert cause_of_waiting(evidence(5)).name != "a new iterator is made for each batch"
+def test_a_new_iterator_for_each_batch_is_told_where_few_steps_were_recorded(evidence):
+    """What is recorded between the windows' steps does not tell how many were made in all."""
+    cause = cause_of_waiting(evidence(5))
+    assert cause.name == "a new iterator is made for each batch"
+    assert "`x = next(iter(data))` (cell line 2) makes an iterator in each pass of its loop." in cause.evidence
+
+
+@pytest.mark.parametrize(
+    "text", ["for i in range(20):\n    x = next(data)\n    step(x)", "first = next(iter(data))\nfor x in data: step(x)"]
+)
+def test_an_iterator_now_and_then_is_no_cause(evidence, text):
+    assert cause_of_waiting(evidence(5, text)).name != "a new iterator is made for each batch"

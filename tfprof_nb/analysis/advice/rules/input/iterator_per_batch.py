@@ -6,7 +6,8 @@ from tfprof_nb.analysis.advice.rules.input._cause import Cause, cause_rule
 from tfprof_nb.analysis.source.code import line_at
 
 _MAKING_ITERATORS = ("MakeIterator", "AnonymousIterator", "AnonymousIteratorV2", "AnonymousIteratorV3")
-_MANY_STEPS, _NEARLY_EACH = 10, 0.8
+_TAKEN_AT_ONCE = r"next\(iter\("
+_MANY_STEPS, _NEARLY_EACH, _MUCH = 10, 0.8, 20.0
 
 RULE = replace(
     cause_rule(
@@ -26,16 +27,22 @@ def cause(evidence: Evidence) -> Cause | None:
     steps, ops = len(evidence.steps.table), evidence.ops.table
     made = max(ops.loc[ops["op_type"].isin(_MAKING_ITERATORS), "occurrences"].tolist(), default=0)
     by_keras = evidence.steps.table["phase"].isin(["predict", "test"]) | evidence.steps.table["epoch"].notna()
-    if steps < _MANY_STEPS or made < _NEARLY_EACH * steps or by_keras.any():
+    if steps < _MANY_STEPS or not made or by_keras.any():
         return None
-    place = evidence.code.place_with(r"next\(iter\(") or evidence.code.place_with(r"\biter\(|\.take\(1\)")
+    taken = evidence.code.place_with(_TAKEN_AT_ONCE)
+    place = taken or evidence.code.place_with(r"\biter\(|\.take\(1\)")
     code, percent = evidence.code.at(place), _percent_of_line(evidence, place)
+    shown = f"{quoted(code)} ({place})" if code else ""
+    if made >= _NEARLY_EACH * steps:
+        counted = f"{_units.count(made)} iterators were made for {_units.count(steps)} steps{shown and f': {shown}'}"
+    elif taken and percent >= _MUCH and evidence.code.loop(*line_at(taken)):  # where ops are recorded for few steps
+        counted = f"{shown} makes an iterator in each pass of its loop"
+    else:
+        return None
     takes = f"; the line takes {_units.percent(percent)} of the steps" if percent else ""
     return Cause(
         "a new iterator is made for each batch",
-        f"{_units.count(made)} iterators were made for {_units.count(steps)} steps"
-        f"{f': {quoted(code)} ({place})' if code else ''}. Each starts the pipeline from its beginning, "
-        f"and fills its buffers for a single batch{takes}",
+        f"{counted}. Each starts the pipeline from its beginning, and fills its buffers for a single batch{takes}",
         "Make one iterator before the loop, `batches = iter(dataset.repeat())`, and take all batches from it: "
         "`next(batches)`.",
         place=place,
