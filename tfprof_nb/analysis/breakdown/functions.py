@@ -30,6 +30,7 @@ _CALLS_OF_STAGES = {
 }
 # The runtime's events of the wait for a batch, which belong to no op.
 _COMPUTES = ("IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute")
+_VARIABLES = ("VarHandleOp", "VariableV2")  # nodes of a session's graph
 _FETCHES = ("IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional", "OptionalGetValue")
 
 
@@ -215,9 +216,9 @@ def _parts(forest: Forest, graphs: Graphs, events: Int64) -> tuple[Int64, list[P
 
 
 def _made_at(graphs: Graphs, layer: Int64, part: Int64, frame: Int64) -> Int64:
-    """Return the line of each layer, and of each variable without one: that of its first op that is no read."""
+    """Return the line of each layer, and of each variable without one: that of the first op that computes with it."""
     nodes, layers = graphs.nodes, graphs.layers
-    computes = (layer >= 0) & (part == PARTS.index("forward")) & ~nodes["op"].isin(READS).to_numpy(bool)
+    computes = (layer >= 0) & (part == PARTS.index("forward")) & ~nodes["op"].isin((*READS, *_VARIABLES)).to_numpy(bool)
     first = pd.Series(frame[computes]).groupby(layer[computes]).first()
     made = first.reindex(range(len(layers) + len(graphs.variables)), fill_value=-1).to_numpy(np.int64, copy=True)
     of_keras = np.flatnonzero(layers["type"].astype(str).ne("").to_numpy(bool))
