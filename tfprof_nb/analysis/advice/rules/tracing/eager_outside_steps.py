@@ -5,11 +5,12 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice import IN_TENSORFLOW, TRACING_MS, Case, Cases, Earlier, Evidence, Rule, in_code
+from tfprof_nb.analysis.advice import IN_TENSORFLOW, TRACING_MS, Case, Cases, Earlier, Evidence, Rule, in_code, quoted
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS
 from tfprof_nb.analysis.advice.rules.tracing._eager import (
     INTO_A_FUNCTION,
     MANY_OPS,
+    OF_LAYERS,
     TRACED_MODEL,
     called_layer,
     decorated,
@@ -17,7 +18,8 @@ from tfprof_nb.analysis.advice.rules.tracing._eager import (
     split,
     traceable,
 )
-from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.calls import called_object
+from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.traceable import (
     has_effects,
     line_makes_objects,
@@ -27,7 +29,9 @@ from tfprof_nb.analysis.source.traceable import (
 )
 
 Function = tuple[str, str]  # its file and its name
+Line = tuple[str, int]
 _LINE = ["file", "line"]
+_GOOD_PART = 0.1  # of the loop's time
 _TELL_THE_STEPS = ("eager-ops", "eager-line", "eager-loop", "grown-by-concatenation")
 
 RULE = Rule(
@@ -127,12 +131,13 @@ def _case(
         change = f"@tf.function\n{code.line(called_file, defined)}"
         fix = decorated(code, function, change)
     elif defined:
-        at = _costliest(calls, *_LINE)
-        model = called_layer(evidence, calls[(calls["file"] == at[0]) & (calls["line"] == at[1])])
+        at, model = _layer_below(evidence, rows, calls, (file, line))
         needs = untraceable(code, called_file, defined)
         cannot = needs or has_effects(code, called_file, defined) or code.line(called_file, defined - 1).startswith("@")
         whole = split(function, needs) if cannot else decorated(code, function, "")
-        fix = TRACED_MODEL.format(model) if model else whole
+        others = _other_layers(code, rows, at, model, time_ms) if model else []
+        likewise = f" Do the same for {' and '.join(map(quoted, others))}." if others else ""
+        fix = TRACED_MODEL.format(model) + likewise if model else whole
         place = place_of(*at) if model else place
     yield Case(
         100 * time_ms / evidence.steady_ms,
@@ -151,6 +156,29 @@ def _costliest(rows: pd.DataFrame, first: str, second: str) -> tuple[Any, Any]:
     times = rows.groupby([first, second])["eager_ms"].sum().sort_values(ascending=False, kind="stable")
     one, other = times.index[0]
     return one, other
+
+
+def _layer_below(evidence: Evidence, rows: pd.DataFrame, calls: pd.DataFrame, at: Line) -> tuple[Line, str]:
+    """Return the line, on the way down along what takes most, that calls a model or layer, and its name, if known."""
+    code, seen = evidence.code, set[Line]()
+    while at not in seen:
+        seen.add(at)
+        called = _costliest(rows[(rows["file"] == at[0]) & (rows["line"] == at[1])], "called_file", "called")
+        if called[1].endswith(OF_LAYERS):
+            return at, called_object(code, *at)
+        inside = rows[(rows["file"] == called[0]) & (rows["function"] == called[1])]
+        at = at if inside.empty else _costliest(inside, *_LINE)
+    own = calls[(calls["file"] == at[0]) & (calls["line"] == at[1])]
+    return at, called_layer(evidence, own) if len(own) else ""
+
+
+def _other_layers(code: Code, rows: pd.DataFrame, at: Line, model: str, time_ms: float) -> list[str]:
+    """Return the other models and layers that the function of a line calls for a good part of the time."""
+    function = rows.loc[(rows["file"] == at[0]) & (rows["line"] == at[1]), "function"].iloc[0]
+    own = rows[(rows["file"] == at[0]) & (rows["function"] == function)]
+    own = own[own["called"].str.endswith(OF_LAYERS) & (own["eager_ms"] >= _GOOD_PART * time_ms)]
+    names = dict.fromkeys(called_object(code, at[0], int(line)) for line in own["line"])
+    return [name for name in names if name not in ("", model)]
 
 
 def _calls_below(evidence: Evidence, rows: pd.DataFrame, lines: pd.DataFrame) -> pd.DataFrame:
