@@ -15,6 +15,7 @@ RULE = Rule(
     high=40.0,
     moderate=20.0,
     of="cell",
+    without_tracing=True,
     within=CALLBACKS,
     saved=(LEAST_SAVED, None),
     measured=True,

@@ -46,6 +46,7 @@ RULE = Rule(
     moderate=15.0,
     high=25.0,
     of="cell",
+    without_tracing=True,
     saved=(0.5, None),
     after=_TELL_THE_STEPS,
     within=("frequent-writing", *CALLBACKS),
