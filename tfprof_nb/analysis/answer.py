@@ -256,8 +256,9 @@ def _without_once(row: dict[Any, Any], table: pd.DataFrame) -> dict[Any, Any]:
 
 def _once_in(phase: Mapping[Any, Any], table: pd.DataFrame) -> pd.DataFrame:
     """Return what happens in a phase less often than that runs, such as once for each model that is compiled."""
-    inside = table["id"].str.startswith(f"{phase['id']}/") & table["kind"].isin(ONCE_KINDS)
-    return table[inside & (table["count"] < max(_AGAIN, phase["count"]))]
+    inside = table[table["id"].str.startswith(f"{phase['id']}/") & table["kind"].isin(ONCE_KINDS)]
+    seldom: pd.DataFrame = inside[inside["count"] < max(_AGAIN, phase["count"])]
+    return seldom
 
 
 def _leading(advice: Advice) -> int | None:
