@@ -105,7 +105,7 @@ class Python(Result):
         gradient.
         ``eager_ms`` is the time of calls whose ops run eagerly: no graph runs, is made or is waited for.
     nested
-        That time by each line of the main thread's stacks, not only the innermost, and by the user's function that it
+        Times by each line of the main thread's stacks, not only the innermost, and by the user's function that it
         called then, empty for none: ``function file line called called_file eager_ms python_ms``. ``python_ms`` is the
         time, in steps and between them, in which TensorFlow recorded nothing, and neither it nor Keras was called.
     """
@@ -113,6 +113,11 @@ class Python(Result):
     callbacks: pd.DataFrame
     calls: pd.DataFrame
     nested: pd.DataFrame
+
+    @property
+    def eager(self) -> pd.DataFrame:
+        """The time of eager ops, by each line of the main thread's stacks and what it called."""
+        return self.nested.loc[self.nested["eager_ms"] > 0, NESTED_COLUMNS[:-1]]
 
 
 def python(

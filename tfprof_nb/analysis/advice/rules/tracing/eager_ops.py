@@ -196,8 +196,7 @@ def _step_functions(evidence: Evidence) -> list[Step]:
     its variables in a graph of its own gets no gradients. Without one, the places are the loops around the lines that
     spend most time in TensorFlow.
     """
-    calls, rows = evidence.python.calls, evidence.python.nested
-    rows = rows[rows["eager_ms"] > 0]
+    calls, rows = evidence.python.calls, evidence.python.eager
     calls = calls[(calls["thread"] == "main") & (calls["line"] > 0)]
     if calls.empty:
         return [Step("", "", "")]

@@ -63,8 +63,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Yield a case for each outermost loop; the loops of what it calls are part of it."""
     if not len(evidence.steps.table) or not evidence.steady_ms > 0:
         return
-    code, rows = evidence.code, evidence.python.nested
-    rows = rows[rows["eager_ms"] > 0]
+    code, rows = evidence.code, evidence.python.eager
     in_loop = np.array([code.in_loop(file, line) for file, line in zip(rows["file"], rows["line"], strict=True)], bool)
     inner = _called_from(rows, rows[in_loop])
     found = rows[in_loop & ~pd.Series([*zip(rows["file"], rows["function"], strict=True)], rows.index).isin(inner)]
