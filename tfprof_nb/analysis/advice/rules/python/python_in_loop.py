@@ -141,7 +141,8 @@ def _function(evidence: Evidence, file: str, rows: pd.DataFrame, time_ms: float,
     if use == "record" and float(rows["ops_ms"].sum()) > _OF_OTHERS * float(rows["self_ms"].sum()):
         use = ""
     looping = not longest["library"] and function != "<module>" and evidence.code.in_loop(file, line)
-    steps = max(len(evidence.steps.table), 1)
+    phases = evidence.steps.table["phase"]
+    steps = int((phases == "train").sum()) or max(len(phases), 1)
     same = same_call(evidence.code, *line_at(calling), function) if function != "<module>" else ""
     longer = collected(evidence.code, *line_at(calling))
     loop = loop_of_steps(evidence, *line_at(calling))
