@@ -1,5 +1,7 @@
 """Faults in cells of a notebook, whose functions stand in another cell: the first finding names each, with its fix."""
 
+from dataclasses import replace
+
 import pytest
 
 
@@ -112,6 +114,17 @@ def test_what_makes_a_batch_is_told_as_a_whole_where_several_of_its_functions_ta
     assert all(f"Loader.{name} (In[1] line " in found["evidence"] for name in ("turned", "blurred"))
     assert "let it run while the step runs" in found["fix"]
     assert "python-in-loop" not in advised("cells/batch_by_methods").iloc[1:]["rule"].tolist()
+
+
+def test_what_python_takes_per_step_is_told_of_training_steps(captured, found_by):
+    evidence = captured("cells/same_values_scaled")._evidence
+    table = evidence.steps.table
+    half = table.assign(phase=["train", "predict"] * (len(table) // 2))
+    told = [
+        float(found_by(replace(evidence, steps=steps), "python-in-loop")[0].evidence.partition(" ms per step")[0])
+        for steps in (evidence.steps, replace(evidence.steps, table=half))
+    ]
+    assert told[1] == pytest.approx(2 * told[0], rel=0.01)
 
 
 def test_a_loop_that_tests_by_a_function_of_the_traced_step_is_told_to_trace_it(advised, captured):
