@@ -221,8 +221,7 @@ def _saved(row: Mapping[Any, Any], steady: float) -> tuple[float, float, float] 
     of_cell = steady * (row["cell_percent"] / percent if percent > 0 and row["cell_percent"] > 0 else 1.0)
     low, high = (min(of_cell * row[f"gain_{end}_percent"] / 100, 0.99) for end in ("low", "high"))
     low = max(low, 0.0)
-    about = steady * row["cell_percent"] / 100 if row["cell_percent"] > 0 else 1.0
-    return (low, max(low, min(usual_gain(low, high), about)), high) if high >= _MIN_SAVED else None
+    return (low, usual_gain(low, high), high) if high >= _MIN_SAVED else None
 
 
 def _changes(answer: Answer, advice: Advice, tree: Breakdown, try_change: Try | None) -> Iterable[Panel]:

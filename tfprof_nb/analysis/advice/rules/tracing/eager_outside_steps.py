@@ -124,7 +124,7 @@ def _case(
     times = calls[["eager_ms", "outside_ms"]].min(axis=1) if outside_only else of_loop["eager_ms"]
     time_ms = float(times.sum())
     makes = makes_objects(code, called_file, defined) if defined else line_makes_objects(code, file, line)
-    if not (many or model) or makes or calls.empty:
+    if not (many or model) or makes or calls.empty or not time_ms > 0:
         return
     body = INTO_A_FUNCTION if loop_makes_objects(code, file, line) else decorated(code, "", "")
     loop, change, fix = place_of(file, line), "", TRACED_MODEL.format(model) if model else body
