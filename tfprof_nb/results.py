@@ -355,7 +355,7 @@ class Results:
     @cached_property
     def answer(self) -> Answer:
         """What the first screen says: the finding that explains the cell's largest cost, or that cost by its name."""
-        return answer(self.breakdown, self.advice, self._code)
+        return answer(self.breakdown, self.advice, self._code, self._evidence.steady_ms)
 
     @cached_property
     def _code(self) -> Code:

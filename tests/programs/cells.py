@@ -178,6 +178,48 @@ for seed in range(20):
     said = decoded(seed)"""
 decoded_after_fit = Cells(SCORING, DECODED)
 
+# A function of the program has the name of a method of Keras; its model is called for each word.
+TRANSLATING = """class Reader(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.gru, self.out = keras.layers.GRU(16), keras.layers.Dense(30)
+    def call(self, codes):
+        return self.out(self.gru(tf.one_hot(codes, 30)))
+reader = Reader()
+learn = tf.function(lambda codes: tf.reduce_sum(reader(codes)))
+many = tf.constant(np.random.default_rng(1).integers(0, 30, (64, 12)))
+learn(many)
+def evaluate(codes):
+    best = tf.argmax(reader(codes)[0]).numpy()
+    return best
+def translate(seed):
+    print(evaluate(tf.constant([[seed] * 12])))"""
+TRANSLATED = """for _ in range(20):
+    learn(many)
+for seed in range(12):
+    translate(seed)"""
+translated_after_steps = Cells(TRANSLATING, TRANSLATED)
+
+BATCHING = """class Loader:
+    def __init__(self):
+        self.pictures = np.random.default_rng(0).random((64, 60, 60))
+    def turned(self, picture):
+        return sum(np.rot90(picture, k) * k for k in range(4)) + np.sort(picture, axis=0)
+    def blurred(self, picture):
+        return sum(np.roll(picture, k, axis=1) for k in range(8)) + np.sort(picture, axis=1)
+    def batch(self):
+        found = []
+        for picture in self.pictures:
+            found.append(self.blurred(self.turned(picture)))
+        return np.stack(found), np.zeros(64)
+def learn(loader, steps):
+    for _ in range(steps):
+        pictures, labels = loader.batch()
+        net.train_on_batch(pictures, labels)
+net = keras.Sequential([keras.layers.Flatten(), keras.layers.Dense(1)])
+net.compile("sgd", "mse")"""
+batch_by_methods = Cells(BATCHING, "learn(Loader(), 40)")
+
 GROWING = "embed = tf.function(lambda x: tf.tanh(x))\nbatch = tf.ones((512, 256))"
 GROWN = """rows = tf.zeros((0, 256))
 for _ in range(150):

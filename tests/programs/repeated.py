@@ -44,6 +44,17 @@ def transfer(frozen, augmented=False, epochs=3):
 
 
 @program
+def frozen_part():
+    convolutions = [keras.layers.Conv2D(32, 3, activation="relu", trainable=False) for _ in range(2)]
+    pooled = keras.layers.GlobalAveragePooling2D(name="pooled")
+    parts = [keras.layers.Rescaling(2.0), *convolutions, pooled, keras.layers.Dense(4, trainable=False, name="few")]
+    model = keras.Sequential([keras.layers.Input((96, 96, 3)), *parts, keras.layers.Dense(2)])
+    model.compile("adam", "mse")
+    images = np.ones((64, 96, 96, 3), "float32")
+    return lambda: model.fit(images, np.zeros((64, 2)), batch_size=16, epochs=3, verbose=0)
+
+
+@program
 def constant_chain():
     weights = tf.Variable(tf.ones((500, 1)))
 

@@ -11,7 +11,7 @@ import tfprof_nb as tp
 from builders import XSpace
 from tfprof_nb.analysis.advice.advice import COLUMNS, Advice
 from tfprof_nb.analysis.answer import Answer, Diff, answer
-from tfprof_nb.analysis.breakdown.breakdown import Breakdown
+from tfprof_nb.analysis.breakdown.breakdown import Breakdown, no_breakdown
 from tfprof_nb.analysis.result import Result
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.render.panels import Change, Composition, Headline, KeyFigures, Note, Offer, Table
@@ -126,6 +126,34 @@ def test_waits_for_the_old_iterators_of_one_loop_are_one_part_also_behind_its_la
     advice = Advice(pd.DataFrame([waits]), {}, [])
     found = answer(Breakdown(table, {"cell_ms": 1000.0}, []), advice, Code({}))
     assert (found.kind, found.finding) == ("finding", 0)
+
+
+def test_a_finding_on_a_sliver_does_not_hide_the_cost_it_is_a_part_of():
+    """Models are compiled four times, and traced in training and validation; one finding is on a single trace."""
+    rows = [("cell", "", "cell", "phase", 1000.0, 0.0, 1)]
+    rows += [("cell/train", "cell", "train", "phase", 650.0, 50.0, 4)]
+    rows += [("cell/train/trace:f", "cell/train", "tracing f", "trace", 600.0, 600.0, 4)]
+    rows += [("cell/validation", "cell", "validation", "phase", 350.0, 100.0, 20)]
+    rows += [("cell/validation/trace:f", "cell/validation", "tracing f", "trace", 250.0, 250.0, 4)]
+    table = pd.DataFrame(rows, columns=["id", "parent", "name", "kind", "total_ms", "self_ms", "count"])
+    table = table.assign(place="cell line 3", share=table["total_ms"] / 1000)
+    sliver = finding(severity="medium", rule="late-retracing", node="cell/train/trace:f", cell_percent=7.0, change="")
+    advice = Advice(pd.DataFrame([sliver]), {}, [])
+    found = answer(Breakdown(table, {"cell_ms": 1000.0}, []), advice, Code({"cell": "x"}))
+    assert sentence(found, calm=False).startswith("Tracing f (cell line 3) takes 60.0% of the cell's time: 4 times")
+
+
+@pytest.mark.parametrize(("rule", "left"), [("predict-per-example", "800 ms"), ("retracing", "500 ms")])
+def test_the_time_a_change_leaves_is_that_of_the_cell_with_its_tracing(rule, left):
+    """Shares of what runs in each step are of the time without tracing: a change saves no part of that."""
+    row = finding(rule=rule, cell_percent=50.0, estimated_gain_percent=50.0) | dict.fromkeys(
+        ("gain_low_percent", "gain_high_percent"), 50.0
+    )
+    advice = Advice(pd.DataFrame([row]), {}, [])
+    tree = Breakdown(no_breakdown().table, {"cell_ms": 1000.0}, [])
+    found = Answer("finding", 0, None, 0.0, steady_share=0.4)
+    (card,) = answer_view._changes(found, advice, tree, None)
+    assert card.bars[1].text.startswith(f"≈ {left}")
 
 
 @pytest.mark.parametrize("op", ["HistogramSummary", "EagerPyFunc", "PrintV2"])

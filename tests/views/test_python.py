@@ -14,7 +14,7 @@ def page(*rows):
     table = pd.DataFrame([{**numbers, **LINE, **row} for row in rows])[COLUMNS]
     summary = {"samples": 10 * len(rows), "interval_ms": 5.0, "accounted_percent": 50.0}
     return python_view.panels(
-        Python(table, summary, [], callbacks=pd.DataFrame(), calls=pd.DataFrame(), eager=pd.DataFrame())
+        Python(table, summary, [], callbacks=pd.DataFrame(), calls=pd.DataFrame(), nested=pd.DataFrame())
     )
 
 

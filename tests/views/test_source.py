@@ -39,7 +39,7 @@ def sampled(*lines_of_functions):
     """Samples of Python on the main thread: ``function file line self_ms``."""
     rows = pd.DataFrame(lines_of_functions, columns=["function", "file", "line", "self_ms"])
     table = rows.assign(thread="main", library="", total_ms=rows["self_ms"])
-    return Python(table, {}, callbacks=pd.DataFrame(), calls=pd.DataFrame(), eager=pd.DataFrame())
+    return Python(table, {}, callbacks=pd.DataFrame(), calls=pd.DataFrame(), nested=pd.DataFrame())
 
 
 def panels(found, *lines_of_functions):

@@ -37,7 +37,7 @@ _MOSTLY = 0.5  # of a part of the kinds that a finding explains: it then is the 
 _MAIN_SHARE = 0.5  # of the cell: from here on the model's own work is most of it
 _CALM = ("healthy", "once", "spread")  # kinds of answers beside which memory that grows is what to say
 _CANDIDATES, _MAX_CODE = 12, 80
-_AGAIN = 3  # calls that trace at one place: not once then, and a further epoch hides none
+_AGAIN = 3  # calls that trace at one place: not once then
 _ENDS = "/end"  # of iterators: how long these take is chance
 STARTS = "starting and ending passes over the data"
 
@@ -70,6 +70,8 @@ class Answer:
         Where no part is large, the line of the program with the most time: its ``place``, ``code`` and ``share``.
     whole
         What shares are shares of: a cell, or a capture of which no cell is known.
+    steady_share
+        The share of the cell, 0 to 1, without the steps that trace: of that, shares of most findings are.
     diffs
         What changes do, by the row of the advice.
     """
@@ -80,10 +82,11 @@ class Answer:
     model_share: float
     line: dict[str, Any] | None = None
     whole: Literal["cell", "capture"] = "cell"
+    steady_share: float = 1.0
     diffs: Mapping[int, Diff] = field(default_factory=dict)
 
 
-def answer(tree: Breakdown, advice: Advice, code: Code) -> Answer:
+def answer(tree: Breakdown, advice: Advice, code: Code, steady_ms: float = math.inf) -> Answer:
     """Choose what to say first, and show each change as a diff."""
     changes = enumerate(zip(advice.table["place"], advice.table["change"], strict=True))
     diffs = {number: _diff(code, place, change) for number, (place, change) in changes if change}
@@ -94,7 +97,8 @@ def answer(tree: Breakdown, advice: Advice, code: Code) -> Answer:
         told = _of_most(advice, tree)
     if chosen.kind in _CALM and told is not None:
         chosen = replace(chosen, kind="finding", finding=told)
-    return replace(chosen, whole=whole, diffs=diffs)
+    steady = min(1.0, steady_ms / max(tree.summary["cell_ms"], 1e-9)) if steady_ms > 0 else 1.0
+    return replace(chosen, whole=whole, steady_share=steady, diffs=diffs)
 
 
 def _diff(code: Code, place: str, change: str) -> Diff:
@@ -124,8 +128,7 @@ def _chosen(tree: Breakdown, advice: Advice, code: Code) -> Answer:
     model_share = float(table.loc[_of_model(table), "self_ms"].sum()) / cell_ms
     lead, costs = _leading(advice), _costs(tree)
     severe = advice.table[advice.table["severity"] != "info"]
-    claimed = set(severe["node"])
-    explained = costs["id"].map(lambda node: _touches(node, claimed)).astype(bool)
+    explained = _explained(costs, severe)
     by_chance = costs["id"].str.endswith(_ENDS)
     of_once = costs["kind"].isin(ONCE_KINDS) & (costs["count"] < _AGAIN)
     of_model = _of_model(costs)
@@ -151,6 +154,19 @@ def _chosen(tree: Breakdown, advice: Advice, code: Code) -> Answer:
     line = {"place": tree.summary.get("line", ""), "share": tree.summary.get("line_share", 0.0)}
     told = _row(pd.DataFrame([line]), code) if line["place"] else None
     return Answer("spread" if len(costs) else "unknown", lead, _row(costs, code), model_share, told)
+
+
+def _explained(costs: pd.DataFrame, findings: pd.DataFrame) -> pd.Series[bool]:
+    """Return which costs a finding explains: one on a small part of a cost leaves the rest of it to be told."""
+    about = findings["cell_percent"].fillna(100.0) / 100
+    told = [
+        any(
+            _touches(node, {str(other)}) and part >= _MOSTLY * share
+            for other, part in zip(findings["node"], about, strict=True)
+        )
+        for node, share in zip(costs["id"], costs["share"], strict=True)
+    ]
+    return pd.Series(told, costs.index, dtype=bool)
 
 
 def _of_model(nodes: pd.DataFrame) -> pd.Series[bool]:
@@ -225,16 +241,24 @@ def _costs(tree: Breakdown) -> pd.DataFrame:
     ends = costs[costs["id"].str.endswith(_ENDS)]  # those at one line are one part: some fall behind the last step
     sums = ends.groupby("place")[["total_ms", "share"]].transform("sum")
     costs = pd.concat([costs.drop(ends.index), ends.assign(**sums).drop_duplicates("place")])
+    inside = [_once_in(row, table) for row in costs[costs["kind"] == "phase"].to_dict("records")]
+    costs = pd.concat([costs, *(once[once["count"] >= _AGAIN] for once in inside)])  # a further epoch hides none
     costs = pd.DataFrame([_without_once(row, table) for row in costs.to_dict("records")], columns=[*costs, "once_ms"])
     return costs.sort_values("share", ascending=False, kind="stable").drop_duplicates("id")
 
 
 def _without_once(row: dict[Any, Any], table: pd.DataFrame) -> dict[Any, Any]:
     """Return a part of the cell without what happens once in it, such as the tracing of a validation's function."""
-    inside = table["id"].str.startswith(f"{row['id']}/") & table["kind"].isin(ONCE_KINDS) & (table["count"] < _AGAIN)
-    once_ms = float(table.loc[inside & (row["kind"] == "phase"), "self_ms"].sum())
+    once_ms = float(_once_in(row, table)["self_ms"].sum()) if row["kind"] == "phase" else 0.0
     left = 1 - once_ms / row["total_ms"] if row["total_ms"] > 0 else 1.0
     return row | {"total_ms": row["total_ms"] * left, "share": row["share"] * left, "once_ms": once_ms}
+
+
+def _once_in(phase: Mapping[Any, Any], table: pd.DataFrame) -> pd.DataFrame:
+    """Return what happens in a phase less often than that runs, such as once for each model that is compiled."""
+    inside = table[table["id"].str.startswith(f"{phase['id']}/") & table["kind"].isin(ONCE_KINDS)]
+    seldom: pd.DataFrame = inside[inside["count"] < max(_AGAIN, phase["count"])]
+    return seldom
 
 
 def _leading(advice: Advice) -> int | None:

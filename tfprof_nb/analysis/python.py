@@ -52,16 +52,20 @@ CALL_COLUMNS = [
     *("function", "file", "line", "thread", "library", "call", "self_ms"),
     *(*_OF_STEPS, "graphs_ms", "eager_ms", "samples"),
 ]
-EAGER_COLUMNS = ["function", "file", "line", "called", "called_file", "eager_ms"]
+NESTED_COLUMNS = ["function", "file", "line", "called", "called_file", "eager_ms", "python_ms"]
 CALLBACK_COLUMNS = ["callback", "method", "calls", "total_ms", "per_step_ms", "measured_ms"]
 _BLOCK = 1 << 18  # of events
 _TIMES = ["self_ms", *_OF_STEPS, "graphs_ms", "eager_ms", "other_ms"]
 EAGER_IN = ("Keras", "TensorFlow")
+# Libraries in which a line of the user's spends its time when it only starts training, such as that of model.fit.
+FRAMEWORKS = (*EAGER_IN, "tfprof_nb")
 # Calls that run a graph, wait for what one gives, or are AutoGraph's, which calls what it converts only to trace it.
 RUNS_GRAPHS = (
     r"converted_call|Function\.__call__|Trainer\.|on_batch|Iterator"
     r"|\.(?:numpy|__float__|__int__|__index__|__bool__|__array__)$"
 )
+# Those of them that run a step of a model.
+STARTS_STEPS = r"Function\.__call__|Trainer\.|on_batch"
 # Calls that make, read or write something.
 MAKES = r"__(?:init|new)__$|^Sequential\.|^Dataset|\bbuild(?:_wrapper)?$|[Ss]ave|[Ll]oad|summary|weights$|compile"
 MAKES += r"|^no_automatic_dependency_tracking"  # Keras sets up models, layers and optimizers in it
@@ -100,14 +104,20 @@ class Python(Result):
         ``graphs_ms`` is the time, in steps and between them, in which a graph ran or was made: a tf.function, or its
         gradient.
         ``eager_ms`` is the time of calls whose ops run eagerly: no graph runs, is made or is waited for.
-    eager
-        That time by each line of the main thread's stacks, not only the innermost, and by the user's function that it
-        called then, empty for none: ``function file line called called_file eager_ms``.
+    nested
+        Times by each line of the main thread's stacks, not only the innermost, and by the user's function that it
+        called then, empty for none: ``function file line called called_file eager_ms python_ms``. ``python_ms`` is the
+        time, in steps and between them, in which TensorFlow recorded nothing, and neither it nor Keras was called.
     """
 
     callbacks: pd.DataFrame
     calls: pd.DataFrame
-    eager: pd.DataFrame
+    nested: pd.DataFrame
+
+    @property
+    def eager(self) -> pd.DataFrame:
+        """The time of eager ops, by each line of the main thread's stacks and what it called."""
+        return self.nested.loc[self.nested["eager_ms"] > 0, NESTED_COLUMNS[:-1]]
 
 
 def python(
@@ -143,7 +153,7 @@ def python(
     every = list(zip(forests, groupings, stacks, strict=True))
     sampled = [host for host in every if len(host[2].time_ns)] or every[:1]
     hosts = [_host(*host, steps, labels) for host in sampled]
-    table, calls, eager = (pd.concat(parts, ignore_index=True) for parts in zip(*hosts, strict=True))
+    table, calls, nested = (pd.concat(parts, ignore_index=True) for parts in zip(*hosts, strict=True))
     table, calls = (
         rows.sort_values("self_ms", ascending=False, kind="stable", ignore_index=True) for rows in (table, calls)
     )
@@ -156,7 +166,7 @@ def python(
     }
     notes = [*_threads_note(stacks)] if summary["samples"] else [not_for(forests, "samples of Python") or _NOTHING]
     return Python(
-        table[COLUMNS], summary, notes, callbacks=callbacks, calls=calls[CALL_COLUMNS], eager=eager[EAGER_COLUMNS]
+        table[COLUMNS], summary, notes, callbacks=callbacks, calls=calls[CALL_COLUMNS], nested=nested[NESTED_COLUMNS]
     )
 
 
@@ -169,7 +179,7 @@ def _threads_note(stacks: Sequence[PythonStacks]) -> Iterator[str]:
 def _host(
     forest: Forest, grouping: Grouping, stacks: PythonStacks, steps: Steps, labels: Mapping[str, str]
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Return one host's rows by line, by line and call, and of eager ops.
+    """Return one host's rows by line, by line and call, and by each line of a stack.
 
     The former have the results' columns, and ``other_ms``, the time while a step's ``other`` went on.
     """
@@ -180,6 +190,8 @@ def _host(
     samples = samples.join(of_stack, on="stack")
     runs_ops = samples["library"].isin(EAGER_IN) & ~samples["call"].astype(str).str.contains(f"{RUNS_GRAPHS}|{MAKES}")
     samples["eager_ms"] = samples["eager_ms"].where(runs_ops, 0.0)
+    in_python = ~samples["library"].isin(FRAMEWORKS)
+    samples["python_ms"] = (samples["nothing_ms"] + samples["between_steps_ms"]).where(in_python, 0.0)
     keys = ["place", "thread"]
     by_line = samples.groupby(keys)
     rows = by_line[_TIMES].sum().assign(samples=by_line.size()).join(_totals(samples, stacks))
@@ -190,7 +202,7 @@ def _host(
     calls = by_call[_TIMES].sum().assign(samples=by_call.size())
     named = _named(rows.reset_index(), stacks, labels)
     named["called_from"] = _places(rows["caller"].to_numpy(np.int64), stacks, labels)
-    return named, _named(calls.reset_index(), stacks, labels), _eager(samples, stacks, labels)
+    return named, _named(calls.reset_index(), stacks, labels), _nested(samples, stacks, labels)
 
 
 def _most(samples: pd.DataFrame, keys: list[str], column: str) -> pd.Series:
@@ -453,14 +465,15 @@ def _totals(samples: pd.DataFrame, stacks: PythonStacks) -> pd.DataFrame:
     return on_stack.merge(time, on="stack").groupby(["place", "thread"])[["total_ms"]].sum()
 
 
-def _eager(samples: pd.DataFrame, stacks: PythonStacks, labels: Mapping[str, str]) -> pd.DataFrame:
-    """Return the time of eager ops, by each of the user's lines on the stack and what it called."""
+def _nested(samples: pd.DataFrame, stacks: PythonStacks, labels: Mapping[str, str]) -> pd.DataFrame:
+    """Return the time of eager ops, and of Python, by each of the user's lines on the stack and what it called."""
     users = np.flatnonzero(stacks.function_is_users[stacks.place_function[stacks.frame_place]])
     stack, place = stacks.frame_stack[users], _places_of_functions(stacks)[stacks.frame_place[users]]
     inner = np.append(-1, np.where(stack[1:] == stack[:-1], stacks.place_function[place[:-1]], -1))[: len(users)]
     on_stack = pd.DataFrame({"stack": stack, "place": place, "inner": inner}).drop_duplicates(["stack", "place"])
-    time = samples[(samples["thread"] == "main") & (samples["eager_ms"] > 0)].groupby("stack")["eager_ms"].sum()
-    rows = on_stack.merge(time.reset_index(), on="stack").groupby(["place", "inner"])["eager_ms"].sum().reset_index()
+    times = ["eager_ms", "python_ms"]
+    time = samples[(samples["thread"] == "main") & (samples[times].sum(axis=1) > 0)].groupby("stack")[times].sum()
+    rows = on_stack.merge(time.reset_index(), on="stack").groupby(["place", "inner"])[times].sum().reset_index()
     named, inner = _named(rows, stacks, labels), rows["inner"].to_numpy(np.int64)
     names = np.array([*map(_without_comprehension, stacks.function_name), ""], dtype=object)
     return named.assign(called=names[inner], called_file=_files(stacks, labels)[inner])

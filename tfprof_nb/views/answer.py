@@ -14,6 +14,7 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice.advice import Advice
 from tfprof_nb.analysis.advice.catalogue import rules
+from tfprof_nb.analysis.advice.claims import leaves_out_tracing
 from tfprof_nb.analysis.advice.rule import usual_gain
 from tfprof_nb.analysis.answer import MODEL_KINDS, Answer, Diff
 from tfprof_nb.analysis.breakdown.breakdown import ONCE_KINDS, Breakdown
@@ -44,6 +45,7 @@ _MIN_STRIP = 0.02  # of the cell, for a part of the bar of the whole
 _LEAST = 0.0005  # of a whole: less is not written
 _NEARLY = 0.05
 _MAX_TO_DO = 48
+_MOSTLY_STEADY = 0.9
 _WHOLE_FROM = 100.0
 _MOSTLY_EAGER = 50.0  # percent
 _BETWEEN = "TensorFlow between ops"
@@ -111,11 +113,12 @@ def headline(answer: Answer, advice: Advice) -> Headline:
     """Say what takes the time, and what a change could gain."""
     if answer.kind == "finding" and answer.finding is not None:
         row = advice.table.iloc[answer.finding].to_dict()
-        share, says = row["cell_percent"], "%" in row["finding"]
-        saved = _saved(row)
+        steady = _steady(answer, row)
+        share, says = steady * row["cell_percent"], "%" in row["finding"]
+        saved = _saved(row, steady)
         little = not share >= _WORTH_SAYING_PERCENT or bool(saved and 100 * saved[1] > _ABOVE * share)
         of_cell = "" if says or little else f" That is {_units.percent(share)} of the {answer.whole}'s time."
-        return Headline(f"{row['finding']}.{of_cell}", *_gain(row))
+        return Headline(f"{row['finding']}.{of_cell}", *_gain(row, steady))
     return Headline(sentence(answer, calm=_is_calm(advice)))
 
 
@@ -191,24 +194,31 @@ def _counted(node: Mapping[Any, Any]) -> str:
     return f": {_units.count(count)} times {_units.milliseconds(node['total_ms'] / count)}" if count > 1 else ""
 
 
-def _gain(row: Mapping[Any, Any]) -> tuple[str, str]:
+def _steady(answer: Answer, row: Mapping[Any, Any]) -> float:
+    """Return of which share of the cell a finding's shares are: most leave out the steps that trace."""
+    return answer.steady_share if leaves_out_tracing(rules()[row["rule"]]) else 1.0
+
+
+def _gain(row: Mapping[Any, Any], steady: float) -> tuple[str, str]:
     """Say what a change could gain for the cell as one number, and what that rests on."""
-    if not (saved := _saved(row)):
+    if not (saved := _saved(row, steady)):
         return "", ""
     low, usual, high = saved
     faster, least, most = (1 / (1 - part) for part in (usual, low, high))
+    without = min(usual / steady, 0.99) if steady < _MOSTLY_STEADY else 0.0
+    longer = f"; {1 / (1 - without):.1f}× where nothing is traced" if without else ""
     if low < _MIN_SAVED:
         return f"up to {100 * high:.0f}% less time", ""
     if faster < _MIN_SPEEDUP:
-        return f"≈ {100 * usual:.0f}% less time", f"estimated {100 * low:.0f}% to {100 * high:.0f}%"
+        return f"≈ {100 * usual:.0f}% less time", f"estimated {100 * low:.0f}% to {100 * high:.0f}%{longer}"
     between = f"{least:.1f}× and more" if most > _MAX_SPEEDUP else f"{least:.1f} to {most:.1f}×"
-    return f"≈ {faster:.1f}× faster", f"estimated {between}"
+    return f"≈ {faster:.1f}× faster", f"estimated {between}{longer}"
 
 
-def _saved(row: Mapping[Any, Any]) -> tuple[float, float, float] | None:
+def _saved(row: Mapping[Any, Any], steady: float) -> tuple[float, float, float] | None:
     """Return the least, the usual and the most part of the cell, 0 to 1, that a change could save; None if unknown."""
     percent = row["estimated_gain_percent"]
-    of_cell = row["cell_percent"] / percent if percent > 0 and row["cell_percent"] > 0 else 1.0
+    of_cell = steady * (row["cell_percent"] / percent if percent > 0 and row["cell_percent"] > 0 else 1.0)
     low, high = (min(of_cell * row[f"gain_{end}_percent"] / 100, 0.99) for end in ("low", "high"))
     low = max(low, 0.0)
     return (low, usual_gain(low, high), high) if high >= _MIN_SAVED else None
@@ -218,13 +228,15 @@ def _changes(answer: Answer, advice: Advice, tree: Breakdown, try_change: Try | 
     """Show the finding that leads as an open card, the others as lines that open."""
     for number, row in enumerate(advice.table.to_dict("records")):
         leads, diff = answer.kind == "finding" and number == answer.finding, answer.diffs.get(number, Diff())
-        yield _card(row, diff, tree, try_change, leads=leads)
+        yield _card(row, diff, tree, try_change, _steady(answer, row), leads=leads)
         if leads:
             yield from advice_view.measure(advice, row)
 
 
-def _card(row: dict[Any, Any], diff: Diff, tree: Breakdown, try_change: Try | None, *, leads: bool) -> Change:
-    gain, rule = _gain(row)[0], str(row["rule"])
+def _card(
+    row: dict[Any, Any], diff: Diff, tree: Breakdown, try_change: Try | None, steady: float, *, leads: bool
+) -> Change:
+    gain, rule = _gain(row, steady)[0], str(row["rule"])
     in_cell = line_at(row["place"])[0].startswith(("cell", "In["))
     return Change(
         place=row["place"],
@@ -232,7 +244,7 @@ def _card(row: dict[Any, Any], diff: Diff, tree: Breakdown, try_change: Try | No
         text=f"{row['evidence']} {row['fix'] if gain else advice_view.fix(row)}".rstrip(),
         old=diff.old,
         new=diff.new,
-        bars=_now_and_then(row, tree),
+        bars=_now_and_then(row, tree, steady),
         apply=(lambda: diff.text.rstrip("\n")) if diff.text and in_cell else None,
         links=links_of(row),
         gain=gain,
@@ -260,15 +272,15 @@ def _to_do(diff: Diff) -> str:
     return f"Replace `{removed[0]}` with `{added[0]}`" if added[0] else f"Remove `{removed[0]}`"
 
 
-def _now_and_then(row: dict[Any, Any], tree: Breakdown) -> Sequence[Bar]:
+def _now_and_then(row: dict[Any, Any], tree: Breakdown, steady: float) -> Sequence[Bar]:
     """Compare what the whole takes now with what it could take: what the finding is about, and the rest."""
-    whole, saved = float(tree.summary["cell_ms"]), _saved(row)
+    whole, saved = float(tree.summary["cell_ms"]), _saved(row, steady)
     if not (whole > 0 and saved):
         return ()
     least, usual, most = (whole * part for part in saved)
     node = tree.table[tree.table["id"] == row["node"]]
     color = _COLORS.get(node["kind"].iloc[0], OTHER) if len(node) else INPUT
-    about = min(max(whole * row["cell_percent"] / 100, usual), whole) if row["cell_percent"] > 0 else whole
+    about = min(max(steady * whole * row["cell_percent"] / 100, usual), whole) if row["cell_percent"] > 0 else whole
     parts = [("what it is about", about, color), ("the rest", whole - about, OTHER)]
     left = [("what it is about", about - usual, color), *parts[1:]]
     now, then = ([Part(*part) for part in one if part[1] > 0] for one in (parts, left))

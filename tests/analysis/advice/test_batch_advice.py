@@ -1,10 +1,12 @@
 """Larger batches are advised only where the fixed cost of steps rules."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
+from tfprof_nb import _units
 from tfprof_nb.analysis.advice.rules.graph.small_steps import _loop
 from tfprof_nb.analysis.source.code import Code
 
@@ -20,6 +22,16 @@ def test_a_batch_of_four(advised, place_of, the_one):
     # With 16 times as many examples per step, at most 15 of 16 parts of the steps are saved.
     assert 0 < found["gain_low_percent"] < found["gain_high_percent"] <= 100 * 15 / 16
     assert "python-between-ops" not in table["rule"].tolist()
+
+
+def test_steps_that_recording_slowed_are_as_short_as_the_others(captured, found_by):
+    """Few steps are recorded, and these may be slow: the others tell how long a step takes."""
+    evidence = captured("batch/of_four")._evidence
+    recorded = evidence.step_ops()
+    slow = replace(recorded, steps_ms=20.0 * recorded.steps, ops=recorded.ops.copy())
+    (found,) = found_by(replace(evidence, step_ops=lambda: slow), RULE)
+    typical = evidence.steps.timed["step_ms"].median()
+    assert found.evidence.startswith(f"A typical step takes {_units.milliseconds(typical)}.")
 
 
 def test_a_loop_over_a_dataset_whose_batch_size_has_a_name(advised, place_of, the_one):

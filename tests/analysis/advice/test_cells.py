@@ -1,5 +1,7 @@
 """Faults in cells of a notebook, whose functions stand in another cell: the first finding names each, with its fix."""
 
+from dataclasses import replace
+
 import pytest
 
 
@@ -96,6 +98,33 @@ def test_a_loop_after_fit_whose_function_takes_numbers_out_is_told_to_trace_its_
     file, _, line = found["place"].partition(" line ")
     text = captured("cells/decoded_after_fit").data.texts[file].splitlines()
     assert text[int(line) - 1].split() == ["scores", "=", "scorer(tf.constant([codes]))"]
+
+
+def test_a_program_s_own_function_may_be_named_as_a_method_of_keras_and_its_model_be_traced(first):
+    found = first("translated_after_steps")
+    assert found["rule"] == "eager-outside-steps"
+    assert "`traced = tf.function(reader)`" in found["fix"]
+    assert found["place"] == "In[1] line 12"
+
+
+def test_what_makes_a_batch_is_told_as_a_whole_where_several_of_its_functions_take_time(advised):
+    found = advised("cells/batch_by_methods").iloc[0]
+    assert (found["rule"], found["place"]) == ("python-in-loop", "In[1] line 15")
+    assert found["finding"].startswith("`pictures, labels = loader.batch()` (In[1] line 15) takes ")
+    assert all(f"Loader.{name} (In[1] line " in found["evidence"] for name in ("turned", "blurred"))
+    assert "let it run while the step runs" in found["fix"]
+    assert "python-in-loop" not in advised("cells/batch_by_methods").iloc[1:]["rule"].tolist()
+
+
+def test_what_python_takes_per_step_is_told_of_training_steps(captured, found_by):
+    evidence = captured("cells/same_values_scaled")._evidence
+    table = evidence.steps.table
+    half = table.assign(phase=["train", "predict"] * (len(table) // 2))
+    told = [
+        float(found_by(replace(evidence, steps=steps), "python-in-loop")[0].evidence.partition(" ms per step")[0])
+        for steps in (evidence.steps, replace(evidence.steps, table=half))
+    ]
+    assert told[1] == pytest.approx(2 * told[0], rel=0.01)
 
 
 def test_a_loop_that_tests_by_a_function_of_the_traced_step_is_told_to_trace_it(advised, captured):

@@ -38,6 +38,11 @@ def test_a_frozen_backbone_is_named(advised, place_of, the_one):
     assert "predict" in found["fix"]
 
 
+def test_a_frozen_part_is_named_by_its_last_layer_also_where_that_takes_little(advised, the_one):
+    found = the_one(advised("repeated/frozen_part"), FEATURES)
+    assert found["finding"] == "The part up to the layer few computes the same features in every epoch"
+
+
 @pytest.mark.parametrize("name", ["trained_backbone", "augmented_images", "one_epoch"])
 def test_what_is_trained_augmented_or_read_once_is_computed_in_every_step(advised, name):
     assert FEATURES not in advised(f"repeated/{name}")["rule"].tolist()

@@ -1,7 +1,9 @@
 """Cells that trace for longer than they compute."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -74,6 +76,18 @@ def test_no_example_of_a_prediction_is_told_to_be_left_out(advised, the_one):
     late = the_one(advised("retracing/smaller_last_prediction"), "late-retracing")
     assert "`batch_size=` that divides the number of examples" in late["fix"]
     assert "drop_remainder" not in late["fix"]
+
+
+@pytest.mark.parametrize(("epochs", "late"), [([0, 1], 1), ([1, 0], 0)])
+def test_a_prediction_in_a_training_that_begins_anew_is_not_late(captured, found_by, epochs, late):
+    """That may be of another model, or of one that was compiled again."""
+    evidence = captured("retracing/smaller_last_prediction")._evidence
+    table = evidence.steps.table
+    trains = table.iloc[:2].assign(phase="train", epoch=epochs, warm_up=False)
+    last = int(np.flatnonzero(table["warm_up"])[-1])
+    with_training = pd.concat([table.iloc[:last], trains, table.iloc[last:]])
+    steps = replace(evidence.steps, table=with_training)
+    assert len(found_by(replace(evidence, steps=steps), "late-retracing")) == late
 
 
 def test_the_first_batch_of_a_second_model_is_not_traced_again(captured):

@@ -59,14 +59,14 @@ class Advice(Result):
     """Findings, most severe first. Gains are estimates, in percent; NaN if there is no ground for one.
 
     ``gain_of`` says what a gain is a share of: "the time" where that is most of the cell's time, else "the steps' time"
-    or "the time from the first step to the last"; it is empty where there is no estimate. ``place`` is the line to
-    change, ``change`` the code for the place of that line, or of the call or function that begins there, behind the
-    imports that it needs at the top; both are empty if unknown. Code is given only where it was put into the program's
-    text and checked. ``gain_low_percent`` and ``gain_high_percent`` are the range of the gain. ``proved_by`` is the
-    result that shows the evidence. If a single event shows it, ``op_name`` is the event's name in the trace, and
-    ``start_ms`` and ``duration_ms`` are the time around it. ``rule`` is the id of the finding's rule (`rules`),
-    ``node`` the part of the cell's time that it explains (an id of `p.breakdown`), where that is known, and
-    ``cell_percent`` the share of the cell that it is about: without the first steps, which trace.
+    or "the time from the first step to the last", without tracing where that is much; it is empty where there is no
+    estimate. ``place`` is the line to change, ``change`` the code for the place of that line, or of the call or
+    function that begins there, behind the imports that it needs at the top; both are empty if unknown. Code is given
+    only where it was put into the program's text and checked. ``gain_low_percent`` and ``gain_high_percent`` are the
+    range of the gain. ``proved_by`` is the result that shows the evidence. If a single event shows it, ``op_name`` is
+    the event's name in the trace, and ``start_ms`` and ``duration_ms`` are the time around it. ``rule`` is the id of
+    the finding's rule (`rules`), ``node`` the part of the cell's time that it explains (an id of `p.breakdown`), where
+    that is known, and ``cell_percent`` the share of the cell that it is about: without the first steps, which trace.
     """
 
     # Who makes a profile may say how its input can be measured.

@@ -91,6 +91,11 @@ def explained_by(rule: Rule, nodes: pd.DataFrame) -> "pd.Series[bool]":
     return kind.isin(_explained_kinds(rule))
 
 
+def leaves_out_tracing(rule: Rule) -> bool:
+    """Whether the shares of the cell that a rule's findings tell are of the time without the steps that trace."""
+    return (rule.of != "cell" or rule.without_tracing) and "trace" not in _explained_kinds(rule)
+
+
 def _explained_kinds(rule: Rule) -> tuple[str, ...]:
     return rule.explains or _KINDS[rule.group]
 

@@ -27,6 +27,7 @@ from tfprof_nb.analysis.tf_data.tf_data import TfData
 from tfprof_nb.decode.sections.machine import Gpus
 
 _NEARLY_ALL, _THE_TIME = 0.75, "the time"
+_MUCH_TRACING = 0.1  # of the time of what it is left out of
 _TIME_OF = {"steps": "the steps' time", "training": "the time from the first step to the last", "cell": _THE_TIME}
 
 
@@ -99,7 +100,10 @@ class Evidence:
         summary = self.overview.summary
         parts_ms = {"steps": float(summary["measured_steps_ms"]), "training": training_ms(self) or math.inf}
         nearly_all = parts_ms.get(part, math.inf) >= _NEARLY_ALL * float(summary["capture_ms"])
-        return _THE_TIME if nearly_all else _TIME_OF[part]
+        if nearly_all or part != "training":
+            return _THE_TIME if nearly_all else _TIME_OF[part]
+        traces = float(summary["warm_up_steps_ms"]) > _MUCH_TRACING * parts_ms[part]
+        return f"{_TIME_OF[part]}{', without tracing' * traces}"
 
     def of_training(self, percent: float) -> str:
         """Say how much of the time from the first step to the last something takes."""

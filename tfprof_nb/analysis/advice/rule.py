@@ -63,6 +63,8 @@ class Rule:
         Whether a case is about all of these nodes, and the phase that they are in, such as ``validation``.
     order
         Where its cases stand among others as severe.
+    without_tracing
+        Whether its shares of the cell leave out the steps that trace, as those of the steps and the training do.
     frameworks
         Whose programs it is about.
     of_tensorflows_steps
@@ -95,6 +97,7 @@ class Rule:
     all_of: bool = False
     phase: str = ""
     order: Order = "usual"
+    without_tracing: bool = False
     frameworks: tuple[str, ...] = ("tensorflow",)
     of_tensorflows_steps: bool = False
     once_ms: float = 0.0

@@ -125,8 +125,14 @@ def makes_objects(code: Code, file: str, line: int) -> bool:
     >>> code = Code({"cell": "def f(x):\n    return keras.models.load_model(p)(x)\ndef g(x):\n    return x"})
     >>> makes_objects(code, "cell", 1), makes_objects(code, "cell", 3)
     (True, False)
+
+    A function of the program is what it does, whatever its name.
+
+    >>> code = Code({"cell": "def f(x):\n    return evaluate(x)\ndef evaluate(x):\n    return net(x)"})
+    >>> makes_objects(code, "cell", 1)
+    False
     """
-    return any(isinstance(node, ast.Call) and _makes(node) for node in _parts(code, file, line))
+    return any(isinstance(node, ast.Call) and _makes(code, node) for node in _parts(code, file, line))
 
 
 def line_makes_objects(code: Code, file: str, line: int) -> bool:
@@ -138,7 +144,7 @@ def line_makes_objects(code: Code, file: str, line: int) -> bool:
     >>> line_makes_objects(code, "cell", 1), line_makes_objects(code, "cell", 2)
     (True, False)
     """
-    return any(_makes(call) or isinstance(call.func, ast.Call) for call in code.calls(file, line))
+    return any(_makes(code, call) or isinstance(call.func, ast.Call) for call in code.calls(file, line))
 
 
 def loop_makes_objects(code: Code, file: str, line: int) -> bool:
@@ -150,11 +156,14 @@ def loop_makes_objects(code: Code, file: str, line: int) -> bool:
     >>> loop_makes_objects(code, "cell", 2)
     True
     """
-    return any(map(_makes, calls_in(code.loop(file, line))))
+    return any(_makes(code, call) for call in calls_in(code.loop(file, line)))
 
 
-def _makes(call: ast.Call) -> bool:
-    return name_of(call.func) in _MAKING or _OF_OBJECTS.search(ast.unparse(call.func)) is not None
+def _makes(code: Code, call: ast.Call) -> bool:
+    if name_of(call.func) in _MAKING:
+        own = {one.name for file in code.files for one in code.nodes(file, ast.FunctionDef)}
+        return not (isinstance(call.func, ast.Name) and call.func.id in own)
+    return _OF_OBJECTS.search(ast.unparse(call.func)) is not None
 
 
 def gets_numbers(code: Code, function: str) -> bool:

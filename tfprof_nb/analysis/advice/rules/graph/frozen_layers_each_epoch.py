@@ -3,6 +3,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 import numpy as np
+import pandas as pd
 
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
@@ -45,7 +46,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     percent = 100 * share.covered
     if 100 * share.alone < _WORTH_CACHING_PERCENT or not trains(ops.graphs) or has_chance(ops.graphs):
         return
-    if len(epochs) and epochs.nunique() == 1:  # what is computed once needs no cache
+    if len(set(epochs)) == 1:  # what is computed once needs no cache
         return
     if not len(epochs) and not _reads_again(evidence):
         return
@@ -80,8 +81,8 @@ def _reads_again(evidence: Evidence) -> bool:
 def _what(ops: StepOps, chosen: Bools) -> tuple[str, str]:
     """Return what people call the ops, a model or a layer, and the line that makes the first."""
     graphs, op_ms = ops.graphs, ops.per_node["op_ms"]
-    own = op_ms[chosen[op_ms.index]]
-    own = own[own >= _MOST_OF_TIME * own.sum()]
+    every = op_ms[chosen[op_ms.index]]
+    own = every[every >= _MOST_OF_TIME * every.sum()]
     nodes = graphs.nodes.loc[own.index].assign(op_ms=own)
     in_layers = nodes[nodes["layer"] >= 0]
     frames = [frame for trace in nodes["trace"] for frame in graphs.traces[trace][:1]] if len(nodes) else []
@@ -93,10 +94,18 @@ def _what(ops: StepOps, chosen: Bools) -> tuple[str, str]:
         function = str(graphs.frames["function"].iloc[made_by_user[0]]) if made_by_user else ""
         return (function if function.isidentifier() else place), place
     model = _model(graphs, in_layers["name"].tolist())
-    names = graphs.layers["name"].iloc[in_layers["layer"].unique()].str.rpartition("/")[2]
-    if len(names) == 1:
-        return f"The layer {names.iloc[0]}", place
-    return (f"{_FROZEN}{model}" if model else f"The part up to the layer {names.iloc[-1]}", place)
+    names = graphs.layers["name"].str.rpartition("/")[2]
+    if len(set(in_layers["layer"])) == 1:
+        return f"The layer {names.iloc[in_layers['layer'].iloc[0]]}", place
+    return (f"{_FROZEN}{model}" if model else f"The part up to the layer {names.iloc[_last(graphs, every)]}", place)
+
+
+def _last(graphs: Graphs, op_ms: pd.Series) -> int:
+    """Return the last layer of some ops, also where its own take little: that in the function with most of the time."""
+    nodes = graphs.nodes.loc[op_ms.index].assign(op_ms=op_ms)
+    largest = nodes.groupby("function")["op_ms"].sum().idxmax()
+    layers = nodes.loc[(nodes["function"] == largest) & (nodes["layer"] >= 0), "layer"]
+    return int(layers.iloc[-1])
 
 
 def _model(graphs: Graphs, names: Sequence[str]) -> str:

@@ -25,6 +25,7 @@ RULE = Rule(
     moderate=20.0,
     high=40.0,
     of="cell",
+    without_tracing=True,
     saved=(0.4, 1.0),
     supersedes=("dominant-op", "small-steps"),
     results="close",

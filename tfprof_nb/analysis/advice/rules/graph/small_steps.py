@@ -60,7 +60,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
         return
     size, loops = batch_size(ops.graphs), ops.once(recurrent_loops)
     recurrent = size is not None and size <= _FEW and loops.per_step >= _MIN_LOOP_OPS and loops.mean_us <= _SMALL_US
-    if not recurrent and (ops.steps_ms / ops.steps > _SHORT_STEP_MS or _loops(ops)):
+    if not recurrent and (_step_ms(evidence, ops) > _SHORT_STEP_MS or _loops(ops)):
         return
     fixed = loops.cost_share if recurrent else _fixed_share(evidence, ops)
     # What runs between the steps, larger batches make rarer too.
@@ -81,7 +81,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
 
 def _case(evidence: Evidence, ops: StepOps, size: int, fixed: float, share: float, why: str) -> Case:
     factor = next(factor for most, factor in _FACTORS if size <= most)
-    step_ms, saved = ops.steps_ms / ops.steps, 1 - 1 / factor
+    step_ms, saved = _step_ms(evidence, ops), 1 - 1 / factor
     place, change = _line(evidence, size, size * factor)
     if not place and size == _OF_KERAS:
         place, change = _call_with_arrays(evidence, size * factor)
@@ -105,6 +105,11 @@ def _case(evidence: Evidence, ops: StepOps, size: int, fixed: float, share: floa
         change,
         gain=(100 * saved * share, 100 * saved * fixed * share, 100 * saved * share),
     )
+
+
+def _step_ms(evidence: Evidence, ops: StepOps) -> float:
+    """Return how long a typical step takes: recording slows the steps whose ops are known."""
+    return min(ops.steps_ms / ops.steps, float(evidence.steps.timed["step_ms"].median()))
 
 
 def _loops(ops: StepOps) -> bool:

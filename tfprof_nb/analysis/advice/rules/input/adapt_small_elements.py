@@ -26,6 +26,7 @@ RULE = Rule(
     moderate=15.0,
     high=30.0,
     of="cell",
+    without_tracing=True,
     saved=(0.6, 1.0),
     results="equal",
 )

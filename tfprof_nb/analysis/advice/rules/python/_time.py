@@ -12,8 +12,6 @@ from tfprof_nb.analysis.source.syntax import holds, span
 # Shares of the steps' time, or of the training's time.
 WORTH_SAYING_PERCENT, HIGH_PERCENT = 10.0, 25.0
 MIN_SAMPLES = 10
-# Libraries in which a line of the user's spends its time when it only starts training, such as the line of model.fit.
-FRAMEWORKS = ("Keras", "TensorFlow", "tfprof_nb")
 # What part of the time a fix saves at least: the code still runs now and then, and the pipeline may then be what waits.
 LEAST_SAVED = 0.7
 FEWER_SAVED = 0.3  # of what may overlap

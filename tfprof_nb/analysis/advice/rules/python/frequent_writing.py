@@ -1,13 +1,7 @@
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, in_code, training_ms
-from tfprof_nb.analysis.advice.rules.python._time import (
-    CALLBACKS,
-    FRAMEWORKS,
-    LEAST_SAVED,
-    MIN_SAMPLES,
-    method_of,
-    rarely,
-)
+from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, LEAST_SAVED, MIN_SAMPLES, method_of, rarely
+from tfprof_nb.analysis.python import FRAMEWORKS
 from tfprof_nb.analysis.source.code import place_of
 
 _WRITING_SUMMARIES = ("scalar", "histogram", "image", "audio", "text", "flush", "write")

@@ -1,3 +1,5 @@
+from collections.abc import Collection
+
 import pandas as pd
 
 from tfprof_nb import _units
@@ -48,6 +50,12 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         once = f"Call {model}.{name} once with all examples in one array"
         once += "" if one_batch else ", and a larger `batch_size=`"
         others = _other_places(rows)
+        told = [
+            place_of(str(file), int(at)) in (place, *others)
+            for file, at in zip(rows["file"], rows["line"], strict=True)
+        ]
+        told_ms = float(rows.loc[told, "between_steps_ms"].sum())
+        told_batches = _batches_at(evidence, name, (place, *others)) or batches
         elsewhere = f" and the calls at {' and '.join(others)}" if others else ""
         alike = [other for other in others if one_batch or _has_one_batch(evidence, name, other)]
         own_ms = rows["self_ms"] - rows["outside_ms"]
@@ -68,7 +76,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
             finding=f"{model}.{name} is called again and again{', for one batch each' * one_batch}: "
             f"{evidence.of_training(percent)}",
             evidence=f"{in_code(place, code)}{elsewhere}: "
-            f"{_units.milliseconds(starting_ms)} for {_units.count(batches)} batches "
+            f"{_units.milliseconds(told_ms)} for {_units.count(told_batches)} batches "
             "is spent on starting the calls: each sets up an input pipeline of its "
             "own.",
             fix=fix,
@@ -87,6 +95,13 @@ def _times(evidence: Evidence, name: str) -> int:
     tree = evidence.breakdown().table
     phases = tree[(tree["kind"] == "phase") & tree["id"].str.fullmatch(f"cell/{name}(@[^/]*)?")]
     return int(phases.loc[phases["count"] > 1, "count"].sum())
+
+
+def _batches_at(evidence: Evidence, name: str, places: Collection[str]) -> int:
+    """Return how many batches the calls at some places had, as the cell's phases tell; 0 if these tell nothing."""
+    tree = evidence.breakdown().table
+    phases = tree[tree["place"].isin(places) & tree["id"].str.fullmatch(f"cell/{name}(@[^/]*)?")]
+    return int(tree.loc[(tree["kind"] == "step") & tree["parent"].isin(phases["id"]), "count"].sum())
 
 
 def _has_one_batch(evidence: Evidence, name: str, place: str) -> bool:

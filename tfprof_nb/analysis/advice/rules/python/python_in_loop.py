@@ -1,6 +1,7 @@
 """Python in the loop of the steps that takes much of the time."""
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -12,16 +13,17 @@ from tfprof_nb.analysis.advice.rule import Case, Cases, Earlier, Rule
 from tfprof_nb.analysis.advice.rules.python._time import (
     CALLBACKS,
     FEWER_SAVED,
-    FRAMEWORKS,
     LEAST_SAVED,
     MIN_SAMPLES,
     joined_once,
     loop_of_steps,
     rarely,
 )
+from tfprof_nb.analysis.python import FRAMEWORKS, STARTS_STEPS
 from tfprof_nb.analysis.source.calls import same_call
 from tfprof_nb.analysis.source.code import line_at, place_of
 from tfprof_nb.analysis.source.loops import collected, is_head
+from tfprof_nb.analysis.source.syntax import holds
 from tfprof_nb.analysis.source.uses import Use, use_of
 
 _OF_MODELS = ("weights-through-numpy", "model-rebuilt-each-step")
@@ -38,6 +40,8 @@ _LONGER = (
     "earlier, do it {}, or keep a running result to which each step adds, as the metrics of Keras do."
 )
 _OF_OTHERS = 0.1
+_TELLS_MORE = 1.2  # than any function by itself
+_NAMED = 2
 _OTHER_THREADS = "threading"  # a line that is in it, as in `thread.join()`, waits for what others compute
 _OFTEN_ENOUGH = "every 50 steps"
 
@@ -60,6 +64,7 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
     """Functions of the user's, and lines of the cell, that run while TensorFlow records nothing."""
     whole_ms = training_ms(evidence)
     named = {finding.subject for name in _OF_MODELS for finding in earlier[name]}
+    found = list[tuple[Case, Use]]()
     table = evidence.python.table
     computes = ~table["library"].isin((*FRAMEWORKS, _OTHER_THREADS))
     table = table[(table["thread"] == "main") & computes & (table["line"] > 0)]
@@ -73,7 +78,50 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
             case, use = _function(evidence, str(file), rows, time_ms, percent)
             # Once nothing waits for results, the steps run meanwhile.
             if case.subject not in named and not (earlier["sync-each-step"] and use == "batch"):
-                yield case
+                found.append((case, use))
+    making = _making_batches(evidence, found)
+    if making and not earlier["sync-each-step"]:
+        yield making
+    yield from (case for case, _ in found)
+
+
+def _making_batches(evidence: Evidence, found: Sequence[tuple[Case, Use]]) -> Case | None:
+    """Return the line beside the step whose function makes its batch, if that takes more than what is known of it."""
+    rows, whole_ms = evidence.python.nested, training_ms(evidence)
+    rows = rows[(rows["called"] != "") & (rows["python_ms"] > 0)].sort_values("python_ms", ascending=False)
+    known = max((case.percent for case, use in found if use), default=0.0)
+    for row in rows.to_dict("records"):
+        file, line, percent = (
+            str(row["file"]),
+            int(row["line"]),
+            min(100.0, 100 * row["python_ms"] / max(whole_ms, 1e-9)),
+        )
+        if percent < max(RULE.moderate, _TELLS_MORE * known):
+            return None
+        if not (use_of(evidence.code, file, line) == "batch" and _beside_a_step(evidence, file, line)):
+            continue
+        below = [case for case, _ in found if case.percent <= percent]
+        place, name = place_of(file, line), str(row["called"]).rpartition(".")[2]
+        most = " and ".join(f"{case.subject} ({case.place})" for case in below[:_NAMED])
+        return Case(
+            percent,
+            finding=f"{in_code(place, evidence.code.line(file, line))} takes {evidence.of_training(percent)}",
+            evidence=f"{_units.milliseconds(row['python_ms'])} in all{f', most of it in {most}' * bool(most)}: "
+            "the model waits meanwhile.",
+            fix=_fix_of("batch", name, evidence.code.at(place), place, "", looping=False),
+            place=place,
+            saved=(FEWER_SAVED, min(percent, 100 - percent) / percent),
+            subject=str(row["called"]),
+            instead_of=tuple((RULE.id, case.place) for case in below),
+        )
+    return None
+
+
+def _beside_a_step(evidence: Evidence, file: str, line: int) -> bool:
+    """Whether the innermost loop around a line also runs steps of the model."""
+    loop, calls = evidence.code.loop(file, line), evidence.python.calls
+    calls = calls[(calls["file"] == file) & calls["call"].astype(str).str.contains(STARTS_STEPS)]
+    return loop is not None and any(holds(loop, other) for other in calls["line"])
 
 
 def _function(evidence: Evidence, file: str, rows: pd.DataFrame, time_ms: float, percent: float) -> tuple[Case, Use]:
@@ -93,7 +141,8 @@ def _function(evidence: Evidence, file: str, rows: pd.DataFrame, time_ms: float,
     if use == "record" and float(rows["ops_ms"].sum()) > _OF_OTHERS * float(rows["self_ms"].sum()):
         use = ""
     looping = not longest["library"] and function != "<module>" and evidence.code.in_loop(file, line)
-    steps = max(len(evidence.steps.table), 1)
+    phases = evidence.steps.table["phase"]
+    steps = int((phases == "train").sum()) or max(len(phases), 1)
     same = same_call(evidence.code, *line_at(calling), function) if function != "<module>" else ""
     longer = collected(evidence.code, *line_at(calling))
     loop = loop_of_steps(evidence, *line_at(calling))

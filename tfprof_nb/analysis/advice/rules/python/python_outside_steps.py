@@ -2,7 +2,8 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, in_code, quoted
-from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, FRAMEWORKS, LEAST_SAVED, MIN_SAMPLES
+from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, LEAST_SAVED, MIN_SAMPLES
+from tfprof_nb.analysis.python import FRAMEWORKS
 from tfprof_nb.analysis.source.code import place_of
 
 RULE = Rule(
@@ -15,6 +16,7 @@ RULE = Rule(
     high=40.0,
     moderate=20.0,
     of="cell",
+    without_tracing=True,
     within=CALLBACKS,
     saved=(LEAST_SAVED, None),
     measured=True,

@@ -3,7 +3,8 @@ import re
 import pandas as pd
 
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, in_code, training_ms
-from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, FEWER_SAVED, FRAMEWORKS, MIN_SAMPLES, method_of
+from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS, FEWER_SAVED, MIN_SAMPLES, method_of
+from tfprof_nb.analysis.python import FRAMEWORKS
 from tfprof_nb.analysis.source.code import place_of
 from tfprof_nb.analysis.source.loops import element_read
 

@@ -5,11 +5,13 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb import _units
-from tfprof_nb.analysis.advice import IN_TENSORFLOW, TRACING_MS, Case, Cases, Earlier, Evidence, Rule, in_code
+from tfprof_nb.analysis.advice import IN_TENSORFLOW, TRACING_MS, Case, Cases, Earlier, Evidence, Rule, in_code, quoted
+from tfprof_nb.analysis.advice.findings import at_most
 from tfprof_nb.analysis.advice.rules.python._time import CALLBACKS
 from tfprof_nb.analysis.advice.rules.tracing._eager import (
     INTO_A_FUNCTION,
     MANY_OPS,
+    OF_LAYERS,
     TRACED_MODEL,
     called_layer,
     decorated,
@@ -17,7 +19,8 @@ from tfprof_nb.analysis.advice.rules.tracing._eager import (
     split,
     traceable,
 )
-from tfprof_nb.analysis.source.code import line_at, place_of
+from tfprof_nb.analysis.source.calls import called_object
+from tfprof_nb.analysis.source.code import Code, line_at, place_of
 from tfprof_nb.analysis.source.traceable import (
     has_effects,
     line_makes_objects,
@@ -27,7 +30,10 @@ from tfprof_nb.analysis.source.traceable import (
 )
 
 Function = tuple[str, str]  # its file and its name
+Line = tuple[str, int]
 _LINE = ["file", "line"]
+_GOOD_PART = 0.1  # of the loop's time
+_OF_STARTS, _OF_OPS = 0.5, 0.5
 _TELL_THE_STEPS = ("eager-ops", "eager-line", "eager-loop", "grown-by-concatenation")
 
 RULE = Rule(
@@ -42,6 +48,7 @@ RULE = Rule(
     moderate=15.0,
     high=25.0,
     of="cell",
+    without_tracing=True,
     saved=(0.5, None),
     after=_TELL_THE_STEPS,
     within=("frequent-writing", *CALLBACKS),
@@ -117,7 +124,7 @@ def _case(
     times = calls[["eager_ms", "outside_ms"]].min(axis=1) if outside_only else of_loop["eager_ms"]
     time_ms = float(times.sum())
     makes = makes_objects(code, called_file, defined) if defined else line_makes_objects(code, file, line)
-    if not (many or model) or makes or calls.empty:
+    if not (many or model) or makes or calls.empty or not time_ms > 0:
         return
     body = INTO_A_FUNCTION if loop_makes_objects(code, file, line) else decorated(code, "", "")
     loop, change, fix = place_of(file, line), "", TRACED_MODEL.format(model) if model else body
@@ -127,21 +134,27 @@ def _case(
         change = f"@tf.function\n{code.line(called_file, defined)}"
         fix = decorated(code, function, change)
     elif defined:
-        at = _costliest(calls, *_LINE)
-        model = called_layer(evidence, calls[(calls["file"] == at[0]) & (calls["line"] == at[1])])
+        at, model = _layer_below(evidence, rows, calls, (file, line))
         needs = untraceable(code, called_file, defined)
         cannot = needs or has_effects(code, called_file, defined) or code.line(called_file, defined - 1).startswith("@")
         whole = split(function, needs) if cannot else decorated(code, function, "")
-        fix = TRACED_MODEL.format(model) if model else whole
+        others = _other_layers(code, rows, at, model, time_ms) if model else []
+        likewise = f" Do the same for {' and '.join(map(quoted, others))}." if others else ""
+        fix = TRACED_MODEL.format(model) + likewise if model else whole
         place = place_of(*at) if model else place
+    # A graph saves what starts the ops, and up to half of what these take, as it joins some and runs others at once.
+    starts = 1 - min(1.0, float(ops.loc[running.isin(lines), "op_ms"].sum()) / max(time_ms, 1e-9))
+    percent = 100 * time_ms / evidence.steady_ms
+    most = at_most(min(100.0, percent) * (starts + _OF_OPS * (1 - starts)))
     yield Case(
-        100 * time_ms / evidence.steady_ms,
+        percent,
         f"Ops run eagerly beside the steps: {what}",
         f"The loop around {in_code(loop, code.at(loop))} spends {_units.milliseconds(time_ms)} on ops that run outside "
         "any tf.function, where Python dispatches each one.",
         fix,
         place,
         change,
+        saved=(_OF_STARTS * starts, most / percent),
         subject=function,
     )
 
@@ -151,6 +164,29 @@ def _costliest(rows: pd.DataFrame, first: str, second: str) -> tuple[Any, Any]:
     times = rows.groupby([first, second])["eager_ms"].sum().sort_values(ascending=False, kind="stable")
     one, other = times.index[0]
     return one, other
+
+
+def _layer_below(evidence: Evidence, rows: pd.DataFrame, calls: pd.DataFrame, at: Line) -> tuple[Line, str]:
+    """Return the line, on the way down along what takes most, that calls a model or layer, and its name, if known."""
+    code, seen = evidence.code, set[Line]()
+    while at not in seen:
+        seen.add(at)
+        called = _costliest(rows[(rows["file"] == at[0]) & (rows["line"] == at[1])], "called_file", "called")
+        if called[1].endswith(OF_LAYERS):
+            return at, called_object(code, *at)
+        inside = rows[(rows["file"] == called[0]) & (rows["function"] == called[1])]
+        at = at if inside.empty else _costliest(inside, *_LINE)
+    own = calls[(calls["file"] == at[0]) & (calls["line"] == at[1])]
+    return at, called_layer(evidence, own) if len(own) else ""
+
+
+def _other_layers(code: Code, rows: pd.DataFrame, at: Line, model: str, time_ms: float) -> list[str]:
+    """Return the other models and layers that the function of a line calls for a good part of the time."""
+    function = rows.loc[(rows["file"] == at[0]) & (rows["line"] == at[1]), "function"].iloc[0]
+    own = rows[(rows["file"] == at[0]) & (rows["function"] == function)]
+    own = own[own["called"].str.endswith(OF_LAYERS) & (own["eager_ms"] >= _GOOD_PART * time_ms)]
+    names = dict.fromkeys(called_object(code, at[0], int(line)) for line in own["line"])
+    return [name for name in names if name not in ("", model)]
 
 
 def _calls_below(evidence: Evidence, rows: pd.DataFrame, lines: pd.DataFrame) -> pd.DataFrame:

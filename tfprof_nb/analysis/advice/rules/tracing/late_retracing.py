@@ -34,8 +34,10 @@ def check(evidence: Evidence, earlier: Earlier) -> Cases:
     keys = [table["host"], table["phase"]]
     ran_before = (~table["warm_up"]).groupby(keys, sort=False).cummax()
     typical_ms = table["step_ms"].mask(table["warm_up"]).groupby(keys, sort=False).transform("median")
-    # A training that begins anew, with an epoch before that of the last step, may well be that of another model.
-    begins_anew = table["epoch"].astype("float64").groupby(keys, sort=False).diff() < 0
+    # A training that begins anew, with an epoch before that of the last step, may well be that of another model; so may
+    # what is tested in it.
+    trainings = (table["epoch"].astype("float64").groupby(keys, sort=False).diff() < 0).groupby(table["host"]).cumsum()
+    begins_anew = trainings.groupby(keys, sort=False).diff() > 0
     late = ran_before & ~begins_anew & table["warm_up"] & (table["step_ms"] >= _LATE_TRACING_FACTOR * typical_ms)
     steps = table.assign(typical_ms=typical_ms, kind=table.groupby(keys, sort=False).ngroup())[late]
     steps = steps.sort_values("kind", kind="stable")
