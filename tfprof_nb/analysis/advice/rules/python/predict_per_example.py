@@ -50,15 +50,12 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
         once = f"Call {model}.{name} once with all examples in one array"
         once += "" if one_batch else ", and a larger `batch_size=`"
         others = _other_places(rows)
-        told = [
-            place_of(str(file), int(at)) in (place, *others)
-            for file, at in zip(rows["file"], rows["line"], strict=True)
-        ]
-        told_ms = float(rows.loc[told, "between_steps_ms"].sum())
+        places = pd.Series([*map(place_of, rows["file"].astype(str), rows["line"].astype(int))], rows.index)
+        told_ms = float(rows.loc[places.isin((place, *others)), "between_steps_ms"].sum())
         told_batches = _batches_at(evidence, name, (place, *others)) or batches
         elsewhere = f" and the calls at {' and '.join(others)}" if others else ""
         alike = [other for other in others if one_batch or _has_one_batch(evidence, name, other)]
-        own_ms = rows["self_ms"] - rows["outside_ms"]
+        own_ms = (rows["self_ms"] - rows["outside_ms"])[places.isin((place, *alike))]
         whole = at_most(min(100.0, 100 * float(own_ms.sum()) / max(training_ms(evidence), 1e-9)))
         likewise = f" Do the same at {' and '.join(alike)}: together that saves up to {whole:.0f}%." if alike else ""
         each = "Each call" if one_batch else "Each of its calls"
