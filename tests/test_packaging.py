@@ -86,7 +86,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
 def test_wheel_and_sdist_are_small(dist):
     """Five sixths of the wheel are Python; most of the rest are the names and hashes of 550 files."""
     bytes_of = {path.suffix: path.stat().st_size for path in dist.iterdir()}
-    assert bytes_of[".whl"] < 1_220_000
+    assert bytes_of[".whl"] < 1_230_000
     assert bytes_of[".gz"] < 1_000_000
 
 

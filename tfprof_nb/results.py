@@ -36,7 +36,7 @@ from tfprof_nb.analysis.layers import Layers, layers
 from tfprof_nb.analysis.memory.memory import Memory, memory
 from tfprof_nb.analysis.memory.process_memory import PROCESS, process_peak
 from tfprof_nb.analysis.ops.ops import Ops, ops
-from tfprof_nb.analysis.overview import Overview, idle_devices, overview
+from tfprof_nb.analysis.overview import Overview, idle_devices, overview, steady_ms
 from tfprof_nb.analysis.pods import Pods, pods
 from tfprof_nb.analysis.python import Python, python
 from tfprof_nb.analysis.result import Result
@@ -355,7 +355,7 @@ class Results:
     @cached_property
     def answer(self) -> Answer:
         """What the first screen says: the finding that explains the cell's largest cost, or that cost by its name."""
-        return answer(self.breakdown, self.advice, self._code, self._evidence.steady_ms)
+        return answer(self.breakdown, self.advice, self._code, steady_ms(self.overview.summary))
 
     @cached_property
     def _code(self) -> Code:

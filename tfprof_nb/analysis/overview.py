@@ -1,7 +1,7 @@
 """The answer at a glance: the verdict, the parts of a step's time, the ops that take most."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,11 @@ _OF_CUPTI = f"{CANNOT_BE_LOADED.format(library='libcupti')}, {ONLY_ADMINISTRATOR
 
 class Overview(Result):
     """Verdict and headline numbers; ``table`` holds the ops with the most self time."""
+
+
+def steady_ms(summary: Mapping[str, Any]) -> float:
+    """Return the time of the capture without the steps that warm up, whose tracing longer training hides."""
+    return float(summary["capture_ms"]) - float(np.nan_to_num(summary["warm_up_steps_ms"]))
 
 
 def overview(

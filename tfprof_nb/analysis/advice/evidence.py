@@ -17,7 +17,7 @@ from tfprof_nb.analysis.functions.functions import Functions
 from tfprof_nb.analysis.kernels import Kernels, kernels
 from tfprof_nb.analysis.memory.memory import Memory, no_memory
 from tfprof_nb.analysis.ops.ops import Ops
-from tfprof_nb.analysis.overview import Overview
+from tfprof_nb.analysis.overview import Overview, steady_ms
 from tfprof_nb.analysis.python import Python
 from tfprof_nb.analysis.source.code import Code
 from tfprof_nb.analysis.source.source import SourceLines, no_source
@@ -81,9 +81,7 @@ class Evidence:
     @property
     def steady_ms(self) -> float:
         """The time of the capture without the steps that warm up, whose tracing longer training hides."""
-        summary = self.overview.summary
-        warm_up_ms = float(summary["warm_up_steps_ms"])
-        return float(summary["capture_ms"]) - (0.0 if math.isnan(warm_up_ms) else warm_up_ms)
+        return steady_ms(self.overview.summary)
 
     @property
     def ran_on_device(self) -> bool:
