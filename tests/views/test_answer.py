@@ -469,11 +469,15 @@ def test_the_facts_leave_out_what_says_nothing(traced):
 
 
 @pytest.mark.parametrize(("steps_ms", "said"), [(5.0, False), (50.0, True)])
-def test_how_long_steps_wait_is_no_fact_about_a_cell_of_which_they_are_little(traced, steps_ms, said):
+def test_how_steps_wait_and_what_they_process_are_no_facts_about_a_cell_of_which_they_are_little(
+    traced, steps_ms, said
+):
     known = {"waiting_percent": 80.0, "verdict": "highly", "measured_steps_ms": steps_ms, "warm_up_steps_ms": 0.0}
+    known |= {"examples_per_step": 32.0}
     overview = Result(traced.overview.table, traced.overview.summary | known | {"capture_ms": 100.0}, [])
     labels = [figure.label for figure in answer_view.facts(overview, traced.steps)]
     assert any("waits for data" in label for label in labels) is said
+    assert ("examples a second" in labels) is said
 
 
 def test_the_answer_shows_no_ops_of_other_threads(traced):

@@ -294,20 +294,20 @@ def _now_and_then(row: dict[Any, Any], tree: Breakdown, steady: float) -> Sequen
 def facts(overview: Overview, steps: Steps) -> list[Figure]:
     """Give the headline numbers: how long, how many, and how busy."""
     numbers, times = overview.summary, steps.timed["step_ms"]
+    steps_ms = sum(time for name in ("measured_steps_ms", "warm_up_steps_ms") if (time := numbers[name]) > 0)
+    are_little = steps_ms < _MIN_STEP_SHARE * numbers["capture_ms"]  # of all that the cell does
     figures = []
     if len(times):
         low, middle, high = (float(time) for time in times.quantile([0.25, 0.5, 0.75]))
         half = f" ({_between(low, high)} in half)" if len(times) > 1 else ""
         figures.append(Figure(f"median step{half}", _units.milliseconds(middle), "of the steps in the averages"))
         per_second = 1000 * numbers["examples_per_step"] / middle if middle > 0 else math.nan
-        if numbers["host_count"] == 1 and per_second > 0:
+        if numbers["host_count"] == 1 and per_second > 0 and not are_little:
             each = f"batches of {_units.count(numbers['examples_per_step'])}, at the median step"
             figures.append(Figure("examples a second", _few_digits(per_second), each))
     if not math.isnan(numbers["cores_busy"]):
         busy = f"{numbers['cores_busy']:.1f} of {_units.count(numbers['cores'])}"
         figures.append(Figure("cores busy", busy, "of the processors that the program may use"))
-    steps_ms = sum(time for name in ("measured_steps_ms", "warm_up_steps_ms") if (time := numbers[name]) > 0)
-    are_little = steps_ms < _MIN_STEP_SHARE * numbers["capture_ms"]
     if not math.isnan(waiting := numbers["waiting_percent"]) and numbers["verdict"] != "unknown" and not are_little:
         verdict = _VERDICTS.get(str(numbers["verdict"]), "")
         about = f"of a step waits for data{verdict and f': {verdict}'}"

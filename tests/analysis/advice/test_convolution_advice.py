@@ -23,10 +23,12 @@ def test_convolutions_along_one_axis_and_of_images_are_not_told(advised):
         assert WHOLE not in advised(program)["rule"].tolist()
 
 
-def test_a_convolution_in_a_session_is_told_in_the_terms_of_its_program(advised, place_of):
+def test_a_convolution_in_a_session_is_told_in_the_terms_of_its_program(advised, captured, place_of):
     program = "session_model/reads_words"
     found = advised(program).iloc[0]
     assert found["rule"] == WHOLE
     assert found["place"] == place_of(program, "reader", "tf.nn.conv2d")
     assert "`tf.nn.conv1d` of an input of 24 x 32 with a kernel of 3 x 32 x 16" in found["fix"]
     assert "keras" not in found["fix"]
+    tree = captured(program).breakdown.table
+    assert set(tree.loc[(tree["kind"] == "layer") & (tree["name"] == "reader"), "place"]) == {found["place"]}

@@ -98,9 +98,9 @@ class Evidence:
         summary = self.overview.summary
         parts_ms = {"steps": float(summary["measured_steps_ms"]), "training": training_ms(self) or math.inf}
         nearly_all = parts_ms.get(part, math.inf) >= _NEARLY_ALL * float(summary["capture_ms"])
-        if nearly_all or part != "training":
-            return _THE_TIME if nearly_all else _TIME_OF[part]
-        traces = float(summary["warm_up_steps_ms"]) > _MUCH_TRACING * parts_ms[part]
+        if nearly_all:
+            return _THE_TIME
+        traces = part == "training" and float(summary["warm_up_steps_ms"]) > _MUCH_TRACING * parts_ms[part]
         return f"{_TIME_OF[part]}{', without tracing' * traces}"
 
     def of_training(self, percent: float) -> str:

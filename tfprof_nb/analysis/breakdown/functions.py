@@ -17,7 +17,8 @@ from tfprof_nb.analysis.events.names import Category
 from tfprof_nb.analysis.events.nesting import nest
 from tfprof_nb.analysis.events.op_labels import label_all_ops, on_device_timeline
 from tfprof_nb.analysis.source.code import place_of
-from tfprof_nb.analysis.source.owners import PARTS, READS, owners
+from tfprof_nb.analysis.source.layer_frames import layer_frames
+from tfprof_nb.analysis.source.owners import PARTS, owners
 from tfprof_nb.analysis.tf_data.iterators import iterator_type
 from tfprof_nb.decode.sections.graphs import Graphs
 
@@ -30,7 +31,6 @@ _CALLS_OF_STAGES = {
 }
 # The runtime's events of the wait for a batch, which belong to no op.
 _COMPUTES = ("IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute")
-_VARIABLES = ("VarHandleOp", "VariableV2")  # nodes of a session's graph
 _FETCHES = ("IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional", "OptionalGetValue")
 
 
@@ -204,7 +204,7 @@ def _parts(forest: Forest, graphs: Graphs, events: Int64) -> tuple[Int64, list[P
     layer, part = np.append(layer, -1), np.append(part, 0)
     first_frame = np.array([*(trace[0] if len(trace) else -1 for trace in graphs.traces), -1], dtype=np.int64)
     frame = np.append(first_frame[graphs.nodes["trace"].to_numpy(np.int64)], -1)
-    made = _made_at(graphs, layer[:-1], part[:-1], frame[:-1])
+    made = graphs.once(layer_frames) if len(graphs.nodes) else none
     found = [
         _part(graphs, made, int(layer[one]), int(part[one]), str(phase[one]), str(op_type[its]), int(frame[one]))
         for one, its in zip(node[first].tolist(), code[first].tolist(), strict=True)
@@ -213,17 +213,6 @@ def _parts(forest: Forest, graphs: Graphs, events: Int64) -> tuple[Int64, list[P
     place_of_part = {one: place for place, one in enumerate(parts)}
     places = np.array([place_of_part[one] for one in found], dtype=np.int64)
     return (places[number] if len(places) else number.astype(np.int64)), parts
-
-
-def _made_at(graphs: Graphs, layer: Int64, part: Int64, frame: Int64) -> Int64:
-    """Return the line of each layer, and of each variable without one: that of the first op that computes with it."""
-    nodes, layers = graphs.nodes, graphs.layers
-    computes = (layer >= 0) & (part == PARTS.index("forward")) & ~nodes["op"].isin((*READS, *_VARIABLES)).to_numpy(bool)
-    first = pd.Series(frame[computes]).groupby(layer[computes]).first()
-    made = first.reindex(range(len(layers) + len(graphs.variables)), fill_value=-1).to_numpy(np.int64, copy=True)
-    of_keras = np.flatnonzero(layers["type"].astype(str).ne("").to_numpy(bool))
-    made[of_keras] = layers["frame"].to_numpy(np.int64)[of_keras]
-    return made
 
 
 def _part(graphs: Graphs, made: Int64, layer: int, part: int, phase: str, op: str, frame: int) -> Part:

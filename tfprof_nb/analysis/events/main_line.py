@@ -5,7 +5,7 @@ import numpy as np
 from tfprof_nb._arrays import Bools
 from tfprof_nb.analysis.events.forest import Forest
 from tfprof_nb.decode.session_runs import RUNS
-from tfprof_nb.formats.marks import CALLBACK, CELL_LINE, KERAS_CALL, LOOP_LINE, STEP_NUMBER
+from tfprof_nb.formats.marks import CALLBACK, CELL_LINE, KERAS_CALL, LOOP_LINE, SESSION_CALL, STEP_NUMBER
 from tfprof_nb.formats.xspace import DISPATCH
 
 _OF_THE_PROGRAM = (CELL_LINE, KERAS_CALL, LOOP_LINE, CALLBACK)
@@ -14,10 +14,11 @@ _OF_THE_PROGRAM = (CELL_LINE, KERAS_CALL, LOOP_LINE, CALLBACK)
 def main_line(forest: Forest) -> int:
     """Return the line of the main thread, -1 if none is known.
 
-    It has the events of the cell's lines and of Keras' calls; else the marks of steps, else it dispatches most ops.
+    It has the events of the cell's lines and of Keras' calls; else the marks of steps, else it dispatches most ops, or
+    runs a session.
     """
-    host = forest.host
-    for chosen in (forest.name_starts(*_OF_THE_PROGRAM), _marks(forest), forest.name_starts(DISPATCH)):
+    host, named = forest.host, forest.name_starts
+    for chosen in (named(*_OF_THE_PROGRAM), _marks(forest), named(DISPATCH), named(SESSION_CALL, "SessionRun")):
         on_lines = np.bincount(host.line[chosen & forest.on_host], minlength=len(host.lines))
         if on_lines.any():
             return int(on_lines.argmax())

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64
+from tfprof_nb.analysis.source.layer_frames import layer_frames
 from tfprof_nb.analysis.source.owners import PARTS, is_models, owners
-from tfprof_nb.analysis.source.placed_ops import creating_frames
-from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
+from tfprof_nb.analysis.step_ops.step_ops import StepOps
 from tfprof_nb.decode.sections.graphs import Graphs
 
 COLUMNS = [
@@ -51,18 +51,9 @@ def _row(ops: StepOps, owner: Int64, number: int, costs: np.ndarray[tuple[int], 
     named = graphs.layers.iloc[number] if number < len(graphs.layers) else None
     name = str(graphs.variables["name"].iloc[number - len(graphs.layers)] if named is None else named["name"])
     kind = "" if named is None else str(named["type"])
-    made = -1 if named is None else int(named["frame"])
-    frame = made if made >= 0 else _first_frame(graphs, forward)
+    frame = int(graphs.once(layer_frames)[number])
     whole = float(costs.sum())
     return [name, kind, parameters, share.alone, share.covered, whole, *costs, frame, _behind(graphs, owner, forward)]
-
-
-def _first_frame(graphs: Graphs, forward: Bools) -> int:
-    """Return the line of the first op, unless it only trains the model."""
-    frames = graphs.once(creating_frames)[forward]
-    frames = frames[frames >= 0]
-    frames = frames[~graphs.frames["text"].iloc[frames].astype(str).str.contains(TRAINING_CALLS).to_numpy(bool)]
-    return int(frames[0]) if len(frames) else -1
 
 
 def _behind(graphs: Graphs, owner: Int64, forward: Bools) -> str:

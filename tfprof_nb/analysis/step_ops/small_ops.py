@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 
 from tfprof_nb._arrays import Bools, Int64
+from tfprof_nb.analysis.source.layer_frames import TRAINING_CALLS
 from tfprof_nb.analysis.source.owners import owners
 from tfprof_nb.analysis.source.placed_ops import creating_frames, creating_nodes
-from tfprof_nb.analysis.step_ops.step_ops import LOOP_ROLES, TRAINING_CALLS, StepOps, with_called
+from tfprof_nb.analysis.step_ops.step_ops import LOOP_ROLES, StepOps, with_called
 
 COLUMNS = ["function", "frame", "count", "median_us", "cost_share", "in_loop", "layers", "kind"]
 # TensorFlow stops to record an op that takes less than 8000 cycles (`kOpIsExpensiveThresholdCycles`).

@@ -29,8 +29,6 @@ T = TypeVar("T")
 
 # Steps longer than so many times the median are no typical ones: something else delayed them.
 _TYPICAL = 3.0
-# Lines with these only train a model: they make none of its ops.
-TRAINING_CALLS = r"\.(?:fit|evaluate|predict|train_on_batch|test_on_batch|predict_on_batch)\("
 LOOP_ROLES = ("body", "cond")
 
 

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof_nb.analysis.source.code import Code, line_at
+from tfprof_nb.analysis.source.layer_frames import TRAINING_CALLS
 from tfprof_nb.analysis.source.loops import calls_its_items
 from tfprof_nb.analysis.source.placed_ops import creating_nodes, users_traces
-from tfprof_nb.analysis.step_ops.step_ops import LOOP_ROLES, TRAINING_CALLS, StepOps
+from tfprof_nb.analysis.step_ops.step_ops import LOOP_ROLES, StepOps
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _REPEATS, _MOST = 10, 0.5  # iterations at least, and the part of the graph

@@ -1,7 +1,7 @@
 """The graphs that sessions of TensorFlow 1 run during a capture, with the shapes of what they are fed.
 
-A graph holds more than a step runs: what initializes and saves variables, for one. Described is what the runs need that
-are repeated.
+A graph holds more than a step runs, such as what initializes and saves variables. Only what repeated runs need is
+described.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class SessionRuns:
     Attributes
     ----------
     asked
-        How often runs asked for the same: operations by their names.
+        How many runs asked for each set of operations, by their names.
     fed
-        How often each tensor was fed an array of which shape, by the tensor's name.
+        How many arrays of each shape were fed to each tensor, by the tensor's name.
     """
 
     graph: Any
@@ -45,7 +45,7 @@ class SessionRuns:
     fed: defaultdict[str, Counter[tuple[int, ...]]] = field(default_factory=lambda: defaultdict(Counter))
 
     def note(self, operations: Iterable[Any], feeds: Mapping[Any, Any]) -> None:
-        """Note a run: the operations that it asks for, and the arrays of its feeds by references to tensors."""
+        """Note the operations that a run asks for, and the shapes of what it feeds, by references to tensors."""
         wanted = frozenset(operation.name for operation in operations)
         if wanted in self.asked or len(self.asked) < _MAX_KINDS:
             self.asked[wanted] += 1

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tfprof_nb._arrays import Bools
+from tfprof_nb.analysis.source.layer_frames import layer_frames
 from tfprof_nb.analysis.source.owners import owners
 from tfprof_nb.analysis.step_ops.shapes import Shape, origin_of, sizes
 from tfprof_nb.analysis.step_ops.step_ops import StepOps
@@ -70,7 +71,7 @@ def name_and_place(ops: StepOps, table: Table) -> tuple[str, str]:
     graphs = ops.graphs
     layer = int(graphs.variables["layer"].iloc[table.variable])
     name = str(graphs.variables["name"].iloc[table.variable]) if layer < 0 else str(graphs.layers["name"].iloc[layer])
-    made = -1 if layer < 0 else int(graphs.layers["frame"].iloc[layer])
+    made = int(graphs.once(layer_frames)[layer if layer >= 0 else len(graphs.layers) + table.variable])
     kind = "" if layer < 0 else str(graphs.layers["type"].iloc[layer])
     place = ops.place(made)
     short = name.rpartition("/")[2]

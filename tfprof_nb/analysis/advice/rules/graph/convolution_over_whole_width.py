@@ -6,6 +6,7 @@ import numpy as np
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at
 from tfprof_nb.analysis.source.gradients import with_gradients
+from tfprof_nb.analysis.source.layer_frames import layer_frames
 from tfprof_nb.analysis.source.owners import owners
 
 _FEW_CHANNELS, _WIDE = 4, 8
@@ -59,8 +60,7 @@ def check(evidence: Evidence, _earlier: Earlier) -> Cases:
     node = [*found][int(spent.to_numpy().argmax())]
     whole, owner = found[node], int(graphs.once(owners)[0][node])
     layer = graphs.layers.iloc[owner] if 0 <= owner < len(graphs.layers) else None
-    made = -1 if layer is None else int(layer["frame"])
-    place = ops.place(made if made >= 0 else ops.frame_of(node))
+    place = ops.place(ops.frame_of(node) if owner < 0 else int(graphs.once(layer_frames)[owner]))
     name = "" if layer is None else f": {str(layer['name']).rpartition('/')[2]}"
     channels = f"{whole.channels} channel{'s' * (whole.channels > 1)}"
     instead = _in_one_dimension(whole, of_keras=layer is not None and bool(layer["type"]))

@@ -8,8 +8,9 @@ import pandas as pd
 from tfprof_nb import _units
 from tfprof_nb._arrays import Bools
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
+from tfprof_nb.analysis.source.layer_frames import TRAINING_CALLS
 from tfprof_nb.analysis.step_ops.repeated import has_chance, repeated, trains
-from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
+from tfprof_nb.analysis.step_ops.step_ops import StepOps
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _WORTH_CACHING_PERCENT = 30.0

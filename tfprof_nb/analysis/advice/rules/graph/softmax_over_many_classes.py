@@ -4,10 +4,11 @@ import numpy as np
 
 from tfprof_nb import _units
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule
+from tfprof_nb.analysis.source.layer_frames import TRAINING_CALLS, layer_frames
 from tfprof_nb.analysis.source.owners import owners
 from tfprof_nb.analysis.step_ops.repeated import trains
 from tfprof_nb.analysis.step_ops.shapes import PRODUCTS, last_dimension, origin_of
-from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
+from tfprof_nb.analysis.step_ops.step_ops import StepOps
 from tfprof_nb.decode.sections.graphs import Graphs
 
 _MANY = 5000  # classes
@@ -81,9 +82,8 @@ def _layer(ops: StepOps, owner: int, scoring: int) -> tuple[str, str]:
         frame = -1
     if not 0 <= owner < len(layers):
         return ops.place(frame), ops.place(frame)
-    made = int(layers["frame"].iloc[owner])
     name, kind = layers[["name", "type"]].iloc[owner]
-    return f"the {kind} layer {str(name).rpartition('/')[2]}", ops.place(made if made >= 0 else frame)
+    return f"the {kind} layer {str(name).rpartition('/')[2]}", ops.place(int(ops.graphs.once(layer_frames)[owner]))
 
 
 def _one_hot(graphs: Graphs, classes: int) -> str:

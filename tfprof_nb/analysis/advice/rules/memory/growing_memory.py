@@ -12,9 +12,10 @@ from tfprof_nb._units import PS_PER_MS
 from tfprof_nb.analysis.advice import Case, Cases, Earlier, Evidence, Rule, at, quoted
 from tfprof_nb.analysis.memory.memory import Memory
 from tfprof_nb.analysis.source.code import place_of
+from tfprof_nb.analysis.source.layer_frames import TRAINING_CALLS
 from tfprof_nb.analysis.source.loops import keepers
 from tfprof_nb.analysis.source.source import SourceLines
-from tfprof_nb.analysis.step_ops.step_ops import TRAINING_CALLS, StepOps
+from tfprof_nb.analysis.step_ops.step_ops import StepOps
 
 _MIN_STEPS, _MIN_BYTES, _MIN_PROCESS_BYTES = 8, 16 * 2**20, 64 * 2**20
 _MIN_CORRELATION, _MIN_LATER_PART = 0.95, 0.35  # what fills a buffer soon ends to grow

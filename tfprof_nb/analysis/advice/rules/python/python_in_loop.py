@@ -91,11 +91,8 @@ def _making_batches(evidence: Evidence, found: Sequence[tuple[Case, Use]]) -> Ca
     rows = rows[(rows["called"] != "") & (rows["python_ms"] > 0)].sort_values("python_ms", ascending=False)
     known = max((case.percent for case, use in found if use), default=0.0)
     for row in rows.to_dict("records"):
-        file, line, percent = (
-            str(row["file"]),
-            int(row["line"]),
-            min(100.0, 100 * row["python_ms"] / max(whole_ms, 1e-9)),
-        )
+        file, line = str(row["file"]), int(row["line"])
+        percent = min(100.0, 100 * row["python_ms"] / max(whole_ms, 1e-9))
         if percent < max(RULE.moderate, _TELLS_MORE * known):
             return None
         if not (use_of(evidence.code, file, line) == "batch" and _beside_a_step(evidence, file, line)):
